@@ -103,6 +103,7 @@ export async function openApp(
     const scheduler = new Scheduler();
     const hot = createHotStore(scheduler);
     const meters = createMeters();
+    meters.requests.onBegin = eventLoop.noteWork;
     const broker = createBroker(config, platform, events, { files, clock, node });
     const services = createServices({
       copies: createCopies({ files, dataDir, cluster: () => node?.status ?? null, stallMs: EXPORT_STALL_MS }),

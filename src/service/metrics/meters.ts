@@ -97,6 +97,8 @@ export class RequestMeter {
   readonly routes: CountedRoute[] = [];
   /** Requests without an answer yet. */
   inFlight = 0;
+  /** Called when a request begins. */
+  onBegin = (): void => undefined;
 
   route(method: string, path: string): RouteMeter {
     const durations = new Durations(ANSWER_BOUNDS_SECONDS);
@@ -107,6 +109,7 @@ export class RequestMeter {
       path,
       begin: () => {
         this.inFlight++;
+        this.onBegin();
       },
       end: (status, durationMs) => {
         this.inFlight--;
@@ -122,14 +125,20 @@ export interface EventLoopMeter {
   readonly delays: Durations;
   /** The longest delay in milliseconds since the last call, including one that is still going on. */
   takeLongestMs(): number;
+  /** Looks closely from now on: a request has begun. */
+  noteWork(): void;
   stop(): void;
 }
 
 /**
  * Interval of the checks. A longer delay is seen, and measured up to this much too short, since it may begin right
- * after a check. Each check wakes an idle process, so checking twice as often would cost one percent of a core.
+ * after a check.
  */
 const LOOK_MS = 10;
+
+/** Each check wakes an idle process: a second after the last request, they come at this interval. */
+const REST_MS = 200;
+const LOOKS_TO_REST = 100;
 
 /** No request takes this long, so the machine or the program has a problem. */
 const HELD_UP_MS = 1000;
@@ -137,26 +146,40 @@ const HELD_UP_MS = 1000;
 /** Calls `onHeldUp` after every delay of more than a second. */
 export function watchEventLoop(onHeldUp: (delayMs: number) => void, timers = systemTimers): EventLoopMeter {
   const delays = new Durations(DELAY_BOUNDS_SECONDS);
-  let cancel = timers.after(LOOK_MS, look);
-  let dueMs = timers.nowMs() + LOOK_MS;
+  let looksToRest = LOOKS_TO_REST;
   let longestMs = 0;
+  let dueMs = 0;
+  let cancel = (): void => undefined;
 
   function look(): void {
-    const nowMs = timers.nowMs();
-    const delayMs = Math.max(0, nowMs - dueMs);
+    const delayMs = Math.max(0, timers.nowMs() - dueMs);
     delays.add(delayMs);
     longestMs = Math.max(longestMs, delayMs);
     if (delayMs > HELD_UP_MS) onHeldUp(delayMs);
-    dueMs = nowMs + LOOK_MS;
-    cancel = timers.after(LOOK_MS, look);
+    if (looksToRest > 0) looksToRest--;
+    lookLater();
   }
 
+  function lookLater(): void {
+    const intervalMs = looksToRest > 0 ? LOOK_MS : REST_MS;
+    dueMs = timers.nowMs() + intervalMs;
+    cancel = timers.after(intervalMs, look);
+  }
+
+  lookLater();
   return {
     delays,
     takeLongestMs() {
       const delayMs = Math.max(longestMs, timers.nowMs() - dueMs);
       longestMs = 0;
       return delayMs;
+    },
+    noteWork() {
+      const isResting = looksToRest === 0;
+      looksToRest = LOOKS_TO_REST;
+      if (!isResting || timers.nowMs() >= dueMs) return; // A check that is late is about to be made.
+      cancel();
+      lookLater();
     },
     stop: () => cancel(),
   };

@@ -110,3 +110,34 @@ test("takeLongestMs() counts a hold that no timer has seen the end of yet", () =
   expect(meter.takeLongestMs()).toBe(50); // It is still going on.
   meter.stop();
 });
+
+test("an idle process is woken five times a second, and a request is watched closely at once", () => {
+  const loop = createLoop();
+  const meter = watchEventLoop(() => {}, loop.timers);
+  const checks = () => meter.delays.counts.reduce((sum, count) => sum + count, 0);
+  loop.run(1000);
+  expect(checks()).toBe(100);
+  loop.run(2000);
+  expect(checks()).toBe(110);
+  loop.run(30);
+  meter.takeLongestMs();
+  meter.noteWork();
+  loop.hold(50);
+  loop.turn();
+  expect(meter.takeLongestMs()).toBeWithin(40, 51);
+  meter.noteWork(); // One more request moves no check.
+  loop.run(100);
+  expect(checks()).toBe(121);
+  meter.stop();
+  expect(loop.planned()).toBe(0);
+});
+
+test("RequestMeter tells when a request begins", () => {
+  const meter = new RequestMeter();
+  let begun = 0;
+  meter.onBegin = () => {
+    begun++;
+  };
+  meter.route("GET", "/a").begin();
+  expect(begun).toBe(1);
+});
