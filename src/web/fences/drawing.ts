@@ -30,11 +30,14 @@ const DECIMALS = 9;
 /** Draws one shape on the map, by pointer, and lets the user change it. */
 export class Drawing {
   readonly #draw: TerraDraw;
+  #kind: DrawnShape["kind"] = "polygon";
 
   constructor({ map, color, onShape }: DrawingParts) {
     this.#draw = new TerraDraw({
       adapter: new TerraDrawMapLibreGLAdapter({ map, coordinatePrecision: DECIMALS }),
-      modes: modesIn(color as `#${string}`),
+      modes: modesIn(color as `#${string}`, ({ properties }) => {
+        return this.#kind === "polygon" || Number(properties.index) % CORNERS_A_HANDLE === 0;
+      }),
       undoRedo: { modeLevel: new TerraDrawModeUndoRedo() },
     });
     this.#draw.on("finish", (id, { action }) => {
@@ -49,12 +52,14 @@ export class Drawing {
 
   /** Lets the user draw a new shape in place of the old one. */
   begin(kind: DrawnShape["kind"]): void {
+    this.#kind = kind;
     this.#draw.clear();
     this.#draw.setMode(kind);
   }
 
   /** Lets the user change a shape that is there. Returns false if the tool can't: it has no longitudes beyond 180. */
   edit(shape: DrawnShape): boolean {
+    this.#kind = shape.kind;
     this.#draw.clear();
     this.#draw.setMode("select");
     const [added] = this.#draw.addFeatures([featureOf(shape)]);
@@ -78,12 +83,17 @@ export class Drawing {
   }
 }
 
-function modesIn(color: `#${string}`) {
+/** A circle has a handle in each quarter, though its whole edge can be dragged. */
+const CORNERS_A_HANDLE = CIRCLE_CORNERS / 4;
+
+function modesIn(color: `#${string}`, isHandle: (point: GeoJSONStoreFeatures) => boolean) {
   const area = { fillColor: color, fillOpacity: 0.2, outlineColor: color, outlineWidth: 3 };
   const chosen = {
     ...{ selectedPolygonColor: color, selectedPolygonFillOpacity: 0.2 },
     ...{ selectedPolygonOutlineColor: color, selectedPolygonOutlineWidth: 3 },
-    ...{ selectionPointColor: color, selectionPointWidth: 6, midPointColor: color, midPointWidth: 4 },
+    ...{ selectionPointColor: color, midPointColor: color, midPointWidth: 4 },
+    selectionPointWidth: (point: GeoJSONStoreFeatures) => (isHandle(point) ? 6 : 0),
+    selectionPointOutlineWidth: (point: GeoJSONStoreFeatures) => (isHandle(point) ? 2 : 0),
   };
   const keyEvents = { cancel: null, finish: "Enter" };
   return [

@@ -9,7 +9,7 @@ import { FENCES_PATH, type FenceEvent, type NewFence } from "./fence.ts";
 
 /* What a geofence would have said of the past, before it is saved. */
 
-export type PreviewSpan = "yesterday" | "week";
+export type PreviewSpan = "today" | "yesterday" | "week";
 
 export interface FencePreviewParts {
   readonly api: Pick<Api, "fetch" | "get">;
@@ -189,10 +189,18 @@ export function eventsOf(beginning: string): readonly FenceEvent[] | null {
   }
 }
 
-/** Yesterday is a day of the zone; the last 7 days end now. */
+/** Days are those of the zone; today and the last 7 days end now. */
 export function previewRange(span: PreviewSpan, zone: string, nowMs: number): TimeRange {
+  if (span === "today") return { startMs: rangeOf(dayAt(nowMs, zone), zone).startMs, endMs: nowMs };
   if (span === "yesterday") return rangeOf(addDays(dayAt(nowMs, zone), -1), zone);
   return { startMs: nowMs - 7 * DAY_MS, endMs: nowMs };
+}
+
+/** The shortest one that has the instant; the longest if none has. */
+export function spanOf(ms: number, zone: string, nowMs: number): PreviewSpan {
+  const spans: readonly PreviewSpan[] = ["today", "yesterday"];
+  const has = ({ startMs, endMs }: TimeRange) => ms >= startMs && ms < endMs;
+  return spans.find((span) => has(previewRange(span, zone, nowMs))) ?? "week";
 }
 
 function lastPlace({ latitude, longitude }: TrackAnswer): Place | null {

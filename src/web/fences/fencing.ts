@@ -4,11 +4,12 @@ import type { Place } from "../geo/earth.ts";
 import type { Units } from "../geo/units.ts";
 import type { Stay } from "../history/story.ts";
 import type { Track } from "../history/track.ts";
+import type { Covered } from "../map/map-camera.ts";
 import type { PickListener } from "../map/map-clicks.ts";
 import type { Fence, NewFence } from "./fence.ts";
 import { type EditorMap, FenceEditor } from "./fence-editor.ts";
 import { FenceList } from "./fence-list.ts";
-import { FencePreview, type FencePreviewParts } from "./fence-preview.ts";
+import { FencePreview, type FencePreviewParts, spanOf } from "./fence-preview.ts";
 import { FINE_CORNERS, fenceBounds, fenceFeature } from "./fence-shape.ts";
 import { FencesInView, type FencesMap } from "./fences-in-view.ts";
 import { stopRadiusMeters } from "./stop-radius.ts";
@@ -29,7 +30,8 @@ export interface FencingParts {
 
 /** The part of the map that shows the chosen geofence. */
 interface ChosenMap {
-  fit(bounds: Bounds): void;
+  fit(bounds: Bounds, zoomMax?: number, covered?: Covered): void;
+  flyTo(place: Place & { readonly zoom?: number }, isAnimated?: boolean, covered?: Covered): void;
   onPick(listener: PickListener): () => void;
   readonly fences: { idAt(at: Place): string | null };
 }
@@ -50,7 +52,8 @@ export class Fencing {
     this.#parts = parts;
     this.list = new FenceList({ api, changed });
     this.view = new FencesInView({ api, map, changed });
-    this.preview = new FencePreview({ api, map, zones, changed });
+    const flyTo = (place: Place & { readonly zoom?: number }) => map.flyTo(place, true, coveredByCard());
+    this.preview = new FencePreview({ api, map: { flyTo, fences: map.fences }, zones, changed });
     this.editor = new FenceEditor({
       ...{ api, map, changed },
       accent: () => getComputedStyle(document.documentElement).getPropertyValue("--accent").trim(),
@@ -105,7 +108,8 @@ export class Fencing {
     this.open();
     this.#leave();
     this.editor.beginAround(stay.stop, stopRadiusMeters(stay, track), stay.stop.place?.name ?? "");
-    if (this.editor.body !== null) this.#parts.map.fit(fenceBounds(this.editor.body));
+    this.preview.choose(spanOf(stay.startMs, this.zone, Date.now()));
+    if (this.editor.body !== null) this.#fit(this.editor.body);
     this.#parts.sheet.lower();
   }
 
@@ -128,7 +132,7 @@ export class Fencing {
     this.#leave();
     this.#chosen = fence;
     this.#parts.map.fences.setChosen(fenceFeature(fence, FINE_CORNERS));
-    this.#parts.map.fit(fenceBounds(fence));
+    this.#fit(fence);
     this.#parts.changed();
   }
 
@@ -166,6 +170,10 @@ export class Fencing {
     return true;
   }
 
+  #fit(fence: NewFence): void {
+    this.#parts.map.fit(fenceBounds(fence), undefined, coveredByCard());
+  }
+
   #leave(): void {
     this.preview.cancel();
     this.editor.close();
@@ -193,4 +201,15 @@ export class Fencing {
     this.view.hide(null);
     this.#show(null);
   }
+}
+
+/** The width of the card with its margins, and its share of a phone. fences.css has the same values. */
+const CARD_PIXELS = 332;
+const CARD_SHARE = 0.56;
+const WIDE_PIXELS_MIN = 800;
+
+function coveredByCard(): Covered {
+  return innerWidth > WIDE_PIXELS_MIN
+    ? { left: CARD_PIXELS, bottom: 0 }
+    : { left: 0, bottom: CARD_SHARE * innerHeight };
 }

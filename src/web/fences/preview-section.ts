@@ -8,7 +8,11 @@ import type { FencePreview, PreviewSpan } from "./fence-preview.ts";
 import { eventText } from "./fence-texts.ts";
 import type { Fencing } from "./fencing.ts";
 
-const SPANS: Readonly<Record<PreviewSpan, string>> = { yesterday: "Yesterday", week: "The last 7 days" };
+const SPANS: Readonly<Record<PreviewSpan, string>> = {
+  today: "Today",
+  yesterday: "Yesterday",
+  week: "The last 7 days",
+};
 
 /** What the geofence would have said, before it is saved. */
 export function previewSection(fences: Fencing): TemplateResult {

@@ -1,4 +1,4 @@
-import type { MapLibreMap, PaddingOptions } from "maplibre-gl";
+import type { MapLibreMap } from "maplibre-gl";
 import type { DeviceTable } from "../devices/device-table.ts";
 import { type Bounds, boundsOf } from "../geo/bounds.ts";
 import { denseBoundsOf } from "../geo/dense-bounds.ts";
@@ -15,6 +15,19 @@ export type CameraListener = (camera: Camera, isChosen: boolean) => void;
 export interface CameraTarget extends Place {
   readonly zoom?: number;
 }
+
+/** How much of the map a card covers, in pixels, besides the sheet. */
+export interface Covered {
+  readonly left: number;
+  readonly bottom: number;
+}
+
+type Padding = Readonly<Record<"top" | "right" | "bottom" | "left", number>>;
+
+const UNCOVERED: Covered = { left: 0, bottom: 0 };
+
+/** A card leaves this much of the map for fitted bounds, with their distances from the edges. */
+const UNCOVERED_PIXELS_MIN = 260;
 
 /** The distance between fitted bounds and the edges, in pixels. */
 const FIT_PADDING = 56;
@@ -102,18 +115,19 @@ export class MapCamera {
     this.#pendingMove = null;
   }
 
-  flyTo({ latitude, longitude, zoom }: CameraTarget, isAnimated = true): void {
+  flyTo({ latitude, longitude, zoom }: CameraTarget, isAnimated = true, { left, bottom } = UNCOVERED): void {
     this.#move((map) =>
       map.easeTo({
         center: [longitude, latitude],
         zoom: zoom ?? map.getZoom(),
         duration: isAnimated ? MOVE_MS : 0,
+        offset: [left / 2, -bottom / 2],
       }),
     );
   }
 
-  fit(bounds: Bounds, zoomMax = FIT_ZOOM_MAX): void {
-    this.#move((map) => fitTo(map, bounds, MOVE_MS, Math.min(zoomMax, FIT_ZOOM_MAX)));
+  fit(bounds: Bounds, zoomMax = FIT_ZOOM_MAX, covered = UNCOVERED): void {
+    this.#move((map) => fitTo(map, bounds, MOVE_MS, Math.min(zoomMax, FIT_ZOOM_MAX), covered));
   }
 
   /** Shows all devices that match the filter, or all devices if none does. */
@@ -191,7 +205,7 @@ export class MapCamera {
  * The distance between fitted bounds and each edge. The legend takes a part of the lower edge, on a narrow map most of
  * it; on a wide map that is low it may hide an end of a line.
  */
-export function fitPadding(widthPixels: number, heightPixels: number): PaddingOptions {
+export function fitPadding(widthPixels: number, heightPixels: number): Padding {
   const isNarrow = widthPixels <= NARROW_PIXELS_MAX;
   const isHigh = heightPixels >= HIGH_PIXELS_MIN;
   return {
@@ -207,9 +221,17 @@ function fitTo(
   { west, south, east, north }: Bounds,
   duration: number,
   maxZoom = FIT_ZOOM_MAX,
+  { left, bottom } = UNCOVERED,
 ): void {
   const { clientWidth, clientHeight } = map.getContainer();
-  const padding = fitPadding(clientWidth, clientHeight);
+  const free = fitPadding(clientWidth, clientHeight);
+  const bottomPixels = Math.max(0, Math.min(bottom, clientHeight - UNCOVERED_PIXELS_MIN));
+  // The card covers the legend, too.
+  const padding = {
+    ...free,
+    left: free.left + left,
+    bottom: bottom === 0 ? free.bottom : bottomPixels + free.left,
+  };
   map.fitBounds([west, south, east, north], { padding, maxZoom, duration });
 }
 

@@ -21,7 +21,13 @@ import type { DayShape } from "./day-layers.ts";
 import { DeviceDots } from "./device-dots.ts";
 import { FenceMarks } from "./fence-marks.ts";
 import { HoverCard } from "./hover-card.ts";
-import { type Camera, type CameraListener, type CameraTarget, MapCamera } from "./map-camera.ts";
+import {
+  type Camera,
+  type CameraListener,
+  type CameraTarget,
+  type Covered,
+  MapCamera,
+} from "./map-camera.ts";
 import { MapClicks, type PickListener } from "./map-clicks.ts";
 import { type HandleListener, MapMarkers } from "./map-markers.ts";
 import { type Circle, Overlays } from "./overlays.ts";
@@ -137,12 +143,12 @@ export class MapView {
     this.#camera.fitAll(this.#parts.table);
   }
 
-  fit(bounds: Bounds, zoomMax?: number): void {
-    this.#camera.fit(bounds, zoomMax);
+  fit(bounds: Bounds, zoomMax?: number, covered?: Covered): void {
+    this.#camera.fit(bounds, zoomMax, covered);
   }
 
-  flyTo(target: CameraTarget, isAnimated = true): void {
-    this.#camera.flyTo(target, isAnimated);
+  flyTo(target: CameraTarget, isAnimated = true, covered?: Covered): void {
+    this.#camera.flyTo(target, isAnimated, covered);
   }
 
   /** Whether the user, or the address, has moved the map. */

@@ -50,6 +50,12 @@ function storeFence({ client }: Stage, feature: unknown): Promise<Response> {
   return fetch(`${client.url}/api/v1/geofences`, { method: "POST", headers, body: JSON.stringify(feature) });
 }
 
+async function eventsOf({ client }: Stage): Promise<readonly unknown[]> {
+  const headers = { authorization: `Bearer ${client.key}` };
+  const response = await fetch(`${client.url}/api/v1/devices/van/events`, { headers });
+  return ((await response.json()) as { readonly events: readonly unknown[] }).events;
+}
+
 async function removeFences(stage: Stage): Promise<void> {
   const headers = { authorization: `Bearer ${stage.client.key}` };
   for (const { id } of await storedFences(stage))
@@ -205,22 +211,37 @@ describePage(
       },
     );
 
-    stage.test("two clicks make a geofence around a stop", async (visit, page) => {
-      await visit.enter(stage.key, `/map?device=van&day=${YESTERDAY}&zone=UTC`);
-      await page
-        .getByRole("button", { name: /^Fence here/ })
-        .first()
-        .click();
-      await page.getByRole("button", { name: "Save" }).click();
-      await page.getByText("Circle, radius").waitFor();
-      const [circle] = await storedFences(stage);
-      expect(circle!.properties.radius_meters).toBe(50);
-      expect(circle!.geometry.coordinates).toEqual([
-        expect.closeTo(DEPOT.longitude, 3),
-        expect.closeTo(DEPOT.latitude, 3),
-      ]);
-      await removeFences(stage);
-    });
+    stage.test(
+      "two clicks make a geofence around a stop, whose events are in the day of the device",
+      async (visit, page) => {
+        await visit.enter(stage.key, `/map?device=van&day=${YESTERDAY}&zone=UTC`);
+        await page
+          .getByRole("button", { name: /^Fence here/ })
+          .first()
+          .click();
+        await page.getByRole("button", { name: "Save" }).click();
+        await page.getByText("Circle, radius").waitFor();
+        const [circle] = await storedFences(stage);
+        expect(circle!.properties.radius_meters).toBe(50);
+        expect(circle!.geometry.coordinates).toEqual([
+          expect.closeTo(DEPOT.longitude, 3),
+          expect.closeTo(DEPOT.latitude, 3),
+        ]);
+        // What it tells from now on is in the day of the device.
+        const outside = { longitude: DEPOT.longitude + AWAY_DEGREES };
+        await store(stage.client, [{ device_id: "van", timestamp: Date.now(), ...DEPOT, ...outside }]);
+        await store(stage.client, [{ device_id: "van", timestamp: Date.now() + 1, ...DEPOT }]);
+        await visit.until("the event", async () => (await eventsOf(stage)).length > 0);
+        await visit.goto("/map?device=van&zone=UTC");
+        const event = page.locator(".day-events button");
+        await event.getByText("Entered").waitFor();
+        expect(await event.locator(".name").textContent()).toBe(String(circle!.properties.name));
+        await visit.until("its mark", async () => (await drawnOver(page))["day-events"]!.length === 1);
+        expect(await violationsOf(page)).toEqual([]);
+        await event.click();
+        await removeFences(stage);
+      },
+    );
 
     stage.test("a click on the map chooses a geofence", async (visit, page) => {
       const geometry = { type: "Point", coordinates: [DEPOT.longitude + 0.01, DEPOT.latitude] };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import { FenceEditor } from "../../../../src/web/fences/fence-editor.ts";
-import { eventsOf, FencePreview, previewRange } from "../../../../src/web/fences/fence-preview.ts";
+import { eventsOf, FencePreview, previewRange, spanOf } from "../../../../src/web/fences/fence-preview.ts";
 import { turns } from "../../../support/turns.ts";
 import { fence, fenceMap, fenceServer } from "./fence-server.ts";
 
@@ -96,6 +96,11 @@ const EVENT = { kind: "exit", timestamp: NOW_MS, device_id: "a/b", visit_id: "1"
 test("yesterday is a day of the zone, which may have 23 hours", () => {
   const { startMs, endMs } = previewRange("yesterday", "Europe/Berlin", NOW_MS);
   expect([startMs, endMs]).toEqual([Date.UTC(2026, 2, 28, 23), Date.UTC(2026, 2, 29, 22)]);
+  expect(previewRange("today", "Europe/Berlin", NOW_MS)).toEqual({ startMs: endMs, endMs: NOW_MS });
+  const spans = [NOW_MS - 1, endMs, endMs - 1, startMs, startMs - 1].map((ms) =>
+    spanOf(ms, "Europe/Berlin", NOW_MS),
+  );
+  expect(spans).toEqual(["today", "today", "yesterday", "yesterday", "week"]);
   expect(previewRange("week", "UTC", NOW_MS)).toEqual({ startMs: NOW_MS - 7 * 86_400_000, endMs: NOW_MS });
 });
 
