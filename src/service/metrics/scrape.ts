@@ -9,6 +9,7 @@ import type { ViewerSlots } from "../live/viewer-slots.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { Findings } from "../queries/findings.ts";
 import type { SealSchedule } from "../upkeep/seal/schedule.ts";
+import type { WebhookDelivery } from "../webhooks/delivery.ts";
 import type { Durations, EventLoopMeter, Meters } from "./meters.ts";
 import { formatMetrics, Histogram, type MetricGroup, metricGroup, samplesBy } from "./metric.ts";
 import {
@@ -19,6 +20,7 @@ import {
   type MqttStatus,
   mqttMetrics,
   quarantineMetrics,
+  webhookMetrics,
 } from "./service-metrics.ts";
 
 /** All metrics as text in Prometheus' format. */
@@ -58,6 +60,7 @@ export interface OpenStores {
   readonly log: Pick<Wal, "bytes" | "queueBytes" | "state">;
   readonly archive: Pick<Archive, "manifest" | "reader">;
   readonly quarantine: Pick<Quarantine, "totals">;
+  readonly webhooks: { readonly delivery: Pick<WebhookDelivery, "meters"> } | null;
   readonly schedule: Pick<SealSchedule, "state">;
 }
 
@@ -80,6 +83,7 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
     clientMetrics(dependencies.messages),
     quarantineMetrics(() => dependencies.stores()?.quarantine.totals ?? null),
     mqttMetrics(dependencies.mqtt),
+    webhookMetrics(() => dependencies.stores()?.webhooks?.delivery.meters ?? null),
     doctorMetrics(dependencies.doctor, dependencies.findings),
     logMetrics(dependencies),
     clusterMetrics(dependencies.cluster),

@@ -2,6 +2,7 @@ import type { Doctor } from "../doctor/doctor.ts";
 import type { MessageCounts } from "../ingest/messages/message-counts.ts";
 import type { QuarantineTotals } from "../quarantine/quarantine.ts";
 import type { Findings } from "../queries/findings.ts";
+import type { DeliveryMeters } from "../webhooks/delivery.ts";
 import { type MetricGroup, metricGroup, samplesBy } from "./metric.ts";
 
 /*
@@ -117,6 +118,26 @@ export function mqttMetrics(status: () => MqttStatus | null): MetricGroup {
         wherehouse_mqtt_unassured_messages_total: now?.unassured ?? null,
         wherehouse_mqtt_unheard_messages_total: now?.unheard.count ?? null,
         wherehouse_mqtt_outage_seconds: now?.outageSeconds ?? null,
+      };
+    },
+  );
+}
+
+/** Requests to webhooks, without a word about where they lead. */
+export function webhookMetrics(meters: () => DeliveryMeters | null): MetricGroup {
+  return metricGroup(
+    {
+      wherehouse_webhooks: "Webhooks that are neither paused nor disabled.",
+      wherehouse_webhooks_failing: "Webhooks whose receivers fail, so that their events wait.",
+      wherehouse_webhook_requests_total:
+        "Requests to webhooks, by outcome: delivered, failed, rejected, or parked, which is the last try of an event.",
+    },
+    () => {
+      const now = meters();
+      return {
+        wherehouse_webhooks: now?.active ?? null,
+        wherehouse_webhooks_failing: now?.failing ?? null,
+        wherehouse_webhook_requests_total: samplesBy("outcome", { ...now?.outcomes }),
       };
     },
   );

@@ -5,7 +5,8 @@ import { nextTurn, type Timers } from "../../lib/schedule/timers.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { originOf, type Webhook, type WebhookState } from "../../model/webhooks/webhook.ts";
-import { ignoreFileError } from "../../runtime/files.ts";
+import { FileError } from "../../runtime/files.ts";
+import { DamagedDatabaseError } from "../../runtime/sqlite.ts";
 import type { EventStore } from "../watching/event-store.ts";
 import type { StoredEvent } from "../watching/stored-event.ts";
 import {
@@ -68,10 +69,10 @@ export interface DeliveryDependencies {
 }
 
 export interface DeliveryMeters {
-  readonly delivered: number;
-  readonly failed: number;
-  readonly rejected: number;
-  readonly parked: number;
+  /** Requests since the start. */
+  readonly outcomes: Readonly<Record<Outcome, number>>;
+  /** Webhooks that are neither paused nor disabled. */
+  readonly active: number;
   /** Webhooks whose receivers fail. */
   readonly failing: number;
 }
@@ -123,7 +124,9 @@ export class WebhookDelivery {
   #unsaved: Delivery[] = [];
   /** Cursors of webhooks that are not sent to any more, and are not written yet. */
   readonly #left = new Map<string, SavedCursor>();
-  #hasSaved = true;
+  #hasFault = false;
+  /** Whether lanes are not in line that may have something to send, because the database failed. */
+  #mustLookAgain = false;
   #pumping: Promise<void> | null = null;
   #saving: Promise<void> = Promise.resolve();
   #isStopping = false;
@@ -135,8 +138,9 @@ export class WebhookDelivery {
   }
 
   get meters(): DeliveryMeters {
-    const failing = [...this.#lanes.values()].filter(({ subscription }) => subscription.failing !== null);
-    return { ...this.#counts, failing: failing.length };
+    const lanes = [...this.#lanes.values()];
+    const failing = lanes.filter(({ subscription }) => subscription.failing !== null).length;
+    return { outcomes: this.#counts, active: lanes.length, failing };
   }
 
   start(): void {
@@ -251,7 +255,11 @@ export class WebhookDelivery {
 
   async #forget(id: string): Promise<void> {
     await this.save(); // Nothing of it is on the way to the database any more.
-    while (this.#dependencies.store.forgetWebhook(id)) await nextTurn();
+    try {
+      while (this.#dependencies.store.forgetWebhook(id)) await nextTurn();
+    } catch (error) {
+      this.#noteFault(error); // It stays in the database, and no answer shows it.
+    }
   }
 
   #enqueue(lane: Lane): void {
@@ -266,14 +274,19 @@ export class WebhookDelivery {
   async #takeTurns(): Promise<void> {
     await Promise.resolve(); // The caller may be in the middle of something.
     let turnMs = performance.now();
-    while (!this.#isStopping) {
-      const places = this.#sending.hasNext ? this.#sending : this.#probing;
-      const lane = places.take();
-      if (lane === null) break;
-      this.#advance(lane, places);
-      if (performance.now() - turnMs < TURN_MS_MAX) continue;
-      await nextTurn();
-      turnMs = performance.now();
+    try {
+      while (!this.#isStopping) {
+        const places = this.#sending.hasNext ? this.#sending : this.#probing;
+        const lane = places.take();
+        if (lane === null) break;
+        this.#advance(lane, places);
+        if (performance.now() - turnMs < TURN_MS_MAX) continue;
+        await nextTurn();
+        turnMs = performance.now();
+      }
+    } catch (error) {
+      this.#noteFault(error);
+      this.#mustLookAgain = true;
     }
     this.#pumping = null;
   }
@@ -282,7 +295,7 @@ export class WebhookDelivery {
   #advance(lane: Lane, places: Places): void {
     const { webhook, subscription } = lane;
     if (this.#lanes.get(webhook.id) !== lane) return;
-    const { events, clock, random = Math.random } = this.#dependencies;
+    const { clock, random = Math.random } = this.#dependencies;
     const { readFrom } = subscription;
     const page = readFrom === null ? [] : this.#read(webhook.appId, readFrom);
     const last = page.at(-1);
@@ -295,11 +308,19 @@ export class WebhookDelivery {
     const parcel = subscription.take(nowMs);
     if (parcel !== null || page.length === READ_MAX) places.ready.add(lane);
     if (parcel === null) return;
-    const { appId, event, seq } = parcel.stored;
     // A later revision may have taken its place, or it was erased.
-    if (events.find(appId, event.id)?.seq !== seq)
-      subscription.settle(parcel, { kind: "void" }, nowMs, random());
-    else this.#start(lane, parcel, places);
+    if (this.#isCurrent(subscription, parcel)) this.#start(lane, parcel, places);
+    else subscription.settle(parcel, { kind: "void" }, nowMs, random());
+  }
+
+  #isCurrent(subscription: Subscription, parcel: Parcel): boolean {
+    const { appId, event, seq } = parcel.stored;
+    try {
+      return this.#dependencies.events.find(appId, event.id)?.seq === seq;
+    } catch (error) {
+      subscription.putBack(parcel);
+      throw error;
+    }
   }
 
   #read(appId: AppId, seq: number): readonly StoredEvent[] {
@@ -315,7 +336,8 @@ export class WebhookDelivery {
 
   #start(lane: Lane, parcel: Parcel, places: Places): void {
     places.running++;
-    const work = this.#deliver(lane, parcel).finally(() => {
+    const delivering = this.#deliver(lane, parcel).catch((error) => this.#noteFault(error));
+    const work = delivering.finally(() => {
       places.running--;
       this.#underWay.delete(work);
       if (this.#lanes.get(lane.webhook.id) === lane) this.#enqueue(lane);
@@ -364,9 +386,11 @@ export class WebhookDelivery {
     const { clock, timers, isRevoked } = this.#dependencies;
     this.#cancelTick = timers.after(SAVE_MS, () => {
       const nowMs = clock.nowMs();
+      const all = this.#mustLookAgain;
+      this.#mustLookAgain = false;
       for (const lane of this.#lanes.values()) {
         if (isRevoked(lane.webhook.id)) void this.#suspend(lane, "disabled", KEY_REVOKED);
-        else if ((lane.subscription.dueMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#enqueue(lane);
+        else if (all || (lane.subscription.dueMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#enqueue(lane);
       }
       this.#pump();
       void this.save();
@@ -377,15 +401,19 @@ export class WebhookDelivery {
   async #write(): Promise<void> {
     try {
       for (let rest = this.#writeSome(); rest; rest = this.#writeSome()) await nextTurn();
-      this.#hasSaved = true;
+      if (!this.#mustLookAgain) this.#hasFault = false;
     } catch (error) {
-      ignoreFileError(error);
-      // The rest is in memory, and the next second tries again.
-      if (this.#hasSaved)
-        this.#dependencies.onNote(`Deliveries of webhooks can't be written: ${messageOf(error)}`);
-      this.#hasSaved = false;
+      this.#noteFault(error);
       this.#unsaved = this.#unsaved.slice(-UNSAVED_MAX);
     }
+  }
+
+  /** The database failed. What was under way is in memory, and the next second tries again. */
+  #noteFault(error: unknown): void {
+    if (!(error instanceof FileError || error instanceof DamagedDatabaseError)) throw error;
+    if (!this.#hasFault)
+      this.#dependencies.onNote(`Webhooks wait for the database of events: ${messageOf(error)}`);
+    this.#hasFault = true;
   }
 
   /** Writes some of what changed; false if that was all. */

@@ -111,6 +111,12 @@ export class Subscription {
     return null;
   }
 
+  /** Takes a parcel back that was not sent. */
+  putBack(parcel: Parcel): void {
+    parcel.state = "waiting";
+    this.#sending--;
+  }
+
   /** Tries a receiver that fails at once. */
   retry(): void {
     this.#failing = null;

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { WebhookStore } from "../../../../src/hot/webhook-store.ts";
 import type { AppId, DeviceId, UserId } from "../../../../src/model/ids.ts";
 import type { Webhook } from "../../../../src/model/webhooks/webhook.ts";
+import { FileError } from "../../../../src/runtime/files.ts";
 import type { EventStore } from "../../../../src/service/watching/event-store.ts";
 import type { NewRevision } from "../../../../src/service/watching/stored-event.ts";
 import { WebhookDelivery } from "../../../../src/service/webhooks/delivery.ts";
@@ -43,7 +44,12 @@ class World {
 
   start(): WebhookDelivery {
     const delivery = new WebhookDelivery({
-      events: this.events,
+      events: {
+        after: (...asked) => this.#unlessBroken().after(...asked),
+        find: (...asked) => this.#unlessBroken().find(...asked),
+        lastSeq: () => this.events.lastSeq(),
+        onAppended: (listener) => this.events.onAppended(listener),
+      },
       store: this.store,
       webhooks: this.webhooks,
       send: async (webhook, message, signal) => {
@@ -71,6 +77,13 @@ class World {
     delivery.start();
     running.push(delivery);
     return delivery;
+  }
+
+  isBroken = false;
+
+  #unlessBroken(): EventStore {
+    if (this.isBroken) throw new FileError("use database", "events.sqlite", "EIO");
+    return this.events;
   }
 
   set(webhook: Webhook | null, id = webhook!.id): void {
@@ -323,6 +336,22 @@ test("a webhook that was ended with its key is disabled within a second", async 
   world.pass(1000);
   await until(() => world.webhooks.find(APP, "w")!.state === "disabled");
   expect(world.webhooks.find(APP, "other")!.state).toBe("active");
+});
+
+test("while the database fails webhooks wait, and nothing is lost", async () => {
+  const world = new World();
+  const delivery = world.start();
+  world.add("w");
+  world.isBroken = true;
+  world.put(at(1), at(2));
+  await until(() => world.notes.length > 0);
+  world.pass(1000);
+  await delivery.save();
+  expect(world.notes[0]).toContain("Webhooks wait for the database of events");
+  world.isBroken = false;
+  world.pass(1000);
+  await world.arrived(2);
+  expect(world.idsTo("w")).toEqual([at(1), at(2)].map(idOf));
 });
 
 test("after a crash a webhook goes on behind its saved cursor; without one, with what was made since it was", async () => {
