@@ -133,7 +133,7 @@ function createEraser(
   return new FileEraser({
     ...{ hot, schedule, archive, ledger, files, directory, clock, timers },
     eraseElsewhere: createEraseElsewhere({
-      ...{ access, quarantine, files, damagedDirectory, forget, scheduler },
+      ...{ access, quarantine, files, damagedDirectory, forget, scheduler, timers },
       events: opened.eventStore,
       hasRecords: (appId, deviceId) => hasNewest(hot, appId, deviceId),
       appsOfDamaged: (name) => appsOfLost(archive.manifest, name),

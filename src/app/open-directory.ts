@@ -23,7 +23,8 @@ import type { GapsDependencies } from "../service/queries/history/read-archive.t
 import { MemoryCompactor } from "../service/upkeep/memory-compactor.ts";
 import { archivedByMs, hasLateRows } from "../service/upkeep/seal/plan.ts";
 import { clearedOf, sequencesOf } from "../service/upkeep/seal/seal.ts";
-import { openEvents } from "../service/watching/open-events.ts";
+import { Checkpoints } from "../service/watching/checkpoints.ts";
+import { eventPaths, openEvents } from "../service/watching/open-events.ts";
 import type { EntryError, LogEntry } from "../wal/entry/entry.ts";
 import type { LogWrite, Wal } from "../wal/log.ts";
 import type { ReplayProgress } from "../wal/replay.ts";
@@ -156,9 +157,20 @@ function restoreEntry(entry: StandingEntry, hot: HotStore, messages: MessageStor
   }
 }
 
+const CHECKPOINTER = new URL("./event-checkpointer.ts", import.meta.url);
+
 /** Opens what follows the log in files of its own. */
 async function openFollowers(
-  { dataDir, files, openSqlite, clock, events, hot }: OpenDirectoryOptions,
+  {
+    dataDir,
+    files,
+    openSqlite,
+    clock,
+    events,
+    hot,
+    startHelper,
+    timers = systemTimers,
+  }: OpenDirectoryOptions,
   { manifest }: Archive,
   opened: Close[],
 ) {
@@ -174,6 +186,11 @@ async function openFollowers(
     erasuresOf: (appId) => hot.erasures.ofApp(appId),
   });
   opened.push(() => stored.events.close());
+  if (startHelper !== undefined) {
+    const { database: path } = eventPaths(paths.events);
+    const { events: store } = stored;
+    new Checkpoints({ events: store, path, startHelper, script: CHECKPOINTER, timers }).start();
+  }
   for (const note of stored.notes) events.onArchiveNote(note);
   const damage = [...quarantine.damage, ...stored.damage];
   return { messages: quarantine.messages, eventStore: stored.events, damage };

@@ -5,6 +5,7 @@ import { isAcknowledgedList } from "../../directory/damaged-files.ts";
 import type { HeldErasure } from "../../hot/erasures.ts";
 import { assert } from "../../lib/assert.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
+import type { Timers } from "../../lib/schedule/timers.ts";
 import { isUnbounded } from "../../model/erasure.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import { type Files, putDurably } from "../../runtime/files.ts";
@@ -26,6 +27,7 @@ export interface ElsewhereDependencies {
   >;
   readonly events: EventStore;
   readonly scheduler: Pick<Scheduler, "run">;
+  readonly timers: Timers;
   readonly hasRecords: (appId: AppId, deviceId: DeviceId) => boolean;
   readonly damagedDirectory: string;
   /** The apps that have records in a damaged file; null if that is not known. */
@@ -101,15 +103,22 @@ async function eraseKeys(
   }
 }
 
+/** A helper that checkpoints the database needs a moment, a backup some seconds. */
+const TRIES_MAX = 50;
+const RETRY_MS = 200;
+
 async function eraseStoredEvents(
-  { events, scheduler, hasRecords }: ElsewhereDependencies,
+  { events, scheduler, timers, hasRecords }: ElsewhereDependencies,
   erasure: HeldErasure,
   report: ReportBuilder,
 ): Promise<void> {
   const { appId, deviceIds } = erasure;
   const gone = deviceIds.filter((deviceId) => !hasRecords(appId, deviceId));
   report.add("events", await scheduler.run(appId, eraseEvents(events, erasure, gone)));
-  if (!events.checkpoint()) throw new Error("a command reads the database of events");
+  for (let tries = 1; !events.checkpoint(); tries++) {
+    if (tries === TRIES_MAX) throw new Error("another process reads the database of events");
+    await new Promise<void>((resolve) => timers.after(RETRY_MS, resolve));
+  }
 }
 
 async function eraseDamaged(

@@ -36,6 +36,7 @@ export class EventStore {
   readonly #erasuresOf: ErasuresOf;
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #listeners = new Set<() => void>();
+  #checkpoints: { noteCommit(): void; stop(): void } | null = null;
   /** Null if it must be read. */
   #lastSeq: number | null = null;
   #isWriting = false;
@@ -65,6 +66,7 @@ export class EventStore {
     } finally {
       this.#isWriting = false;
     }
+    this.#checkpoints?.noteCommit();
     if (this.#hasNew) for (const listener of this.#listeners) listener();
   }
 
@@ -208,7 +210,29 @@ export class EventStore {
     return this.#prepare("PRAGMA wal_checkpoint(TRUNCATE)").find()?.busy === 0;
   }
 
+  /** The pages of the file beside the database, and how many of them wait to be moved into it. */
+  pages(): { readonly written: number; readonly waiting: number } {
+    const { log, checkpointed } = this.#prepare("PRAGMA wal_checkpoint(NOOP)").find()!;
+    return { written: Number(log), waiting: Number(log) - Number(checkpointed) };
+  }
+
+  /** Moves what waits, so that the next transaction begins the file beside the database anew. */
+  moveWaiting(): void {
+    this.database.run("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+
+  /** Within a transaction SQLite moves pages into the database only if as many wait. */
+  checkpointAlone(pages: number): void {
+    this.database.run(`PRAGMA wal_autocheckpoint = ${pages}`);
+  }
+
+  /** What moves them otherwise is told of each transaction. */
+  checkpointBy(checkpoints: { noteCommit(): void; stop(): void }): void {
+    this.#checkpoints = checkpoints;
+  }
+
   close(): void {
+    this.#checkpoints?.stop();
     this.database.close();
   }
 
