@@ -40,7 +40,7 @@ import { geofenceDevices } from "./endpoints/geofences/devices.ts";
 import { importGeofences } from "./endpoints/geofences/import.ts";
 import { listGeofences } from "./endpoints/geofences/list.ts";
 import { deleteGeofence, oneGeofence, replaceGeofence } from "./endpoints/geofences/one.ts";
-import { previewGeofence } from "./endpoints/geofences/preview.ts";
+import { previewAlert, previewGeofence } from "./endpoints/geofences/preview.ts";
 import { baseMapEndpoints } from "./endpoints/map/base-map.ts";
 import { appColumns } from "./endpoints/map/columns.ts";
 import { density } from "./endpoints/map/density.ts";
@@ -105,6 +105,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   createGeofence,
   importGeofences,
   previewGeofence,
+  previewAlert,
   oneGeofence,
   replaceGeofence,
   deleteGeofence,

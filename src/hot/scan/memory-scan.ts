@@ -128,7 +128,7 @@ export function* addTimedPositions(scan: MemoryScan, sink: TimedPositionSink): S
   });
 }
 
-/** Receives fixes with their users; those of one device come in order of time. The accuracy is NaN if it has none. */
+/** Receives fixes with their users; those of one device come in order of time. What one has not is NaN. */
 export interface FixSink {
   add(
     deviceId: DeviceId,
@@ -137,6 +137,8 @@ export interface FixSink {
     latitude: number,
     longitude: number,
     accuracyMeters: number,
+    metersPerSecond: number,
+    batteryPercent: number,
   ): void;
 }
 
@@ -148,7 +150,9 @@ export function* addFixes(scan: MemoryScan, sink: FixSink): Steps<void> {
     records.visit(records.from, to, (chunk, row) => {
       const userId = edition.profileText(profileAt(chunk, row), USER) as UserId;
       const [latitude, longitude] = [numberAt(chunk, row, LATITUDE), numberAt(chunk, row, LONGITUDE)];
-      sink.add(id, userId, timestampAt(chunk, row), latitude, longitude, numberAt(chunk, row, ACCURACY));
+      const accuracy = numberAt(chunk, row, ACCURACY);
+      const [speed, battery] = [numberAt(chunk, row, SPEED), numberAt(chunk, row, BATTERY)];
+      sink.add(id, userId, timestampAt(chunk, row), latitude, longitude, accuracy, speed, battery);
     });
   });
 }

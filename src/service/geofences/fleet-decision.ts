@@ -15,6 +15,9 @@ export interface Fixes {
   readonly longitude: ArrayLike<number>;
   /** NaN if a fix has none. */
   readonly accuracyMeters: ArrayLike<number>;
+  /** What alerts read, NaN as above; absent if only fences read these rows. */
+  readonly metersPerSecond?: ArrayLike<number>;
+  readonly batteryPercent?: ArrayLike<number>;
 }
 
 export interface FleetLimits {
@@ -51,16 +54,16 @@ export class FleetDecision {
   /** Takes records; those of a device in the order of their times. */
   *takeRows(rows: Fixes): Steps<void> {
     const { count, deviceIds, userIds, timestampMs, latitude, longitude, accuracyMeters } = rows;
+    const { metersPerSecond, batteryPercent } = rows;
     for (let row = 0; row < count && !this.#isTooMuch; row++) {
-      const accuracy = accuracyMeters[row]!;
       const record = {
         timestampMs: timestampMs[row]!,
         userId: userIds[row]!,
         latitude: latitude[row]!,
         longitude: longitude[row]!,
-        accuracyMeters: Number.isNaN(accuracy) ? null : accuracy,
-        metersPerSecond: null,
-        batteryPercent: null,
+        accuracyMeters: orNull(accuracyMeters[row]),
+        metersPerSecond: orNull(metersPerSecond?.[row]),
+        batteryPercent: orNull(batteryPercent?.[row]),
       };
       this.#add(this.#deviceOf(deviceIds[row]!).decision.take(record));
       if (row % STEP_RECORDS === STEP_RECORDS - 1) yield;
@@ -113,6 +116,10 @@ export class FleetDecision {
     if (this.#devices.size > this.#limits.devicesMax) this.#isTooMuch = true;
     return device;
   }
+}
+
+function orNull(value = Number.NaN): number | null {
+  return Number.isNaN(value) ? null : value;
 }
 
 function byTime(a: WatchEvent, b: WatchEvent): number {

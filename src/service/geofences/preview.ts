@@ -20,7 +20,7 @@ import {
 import { type Fixes, FleetDecision, type FleetLimits } from "./fleet-decision.ts";
 
 /*
- * The events that a fence would have made of the records of an app. Nothing of it is kept.
+ * The events that a fence or an alert would have made of the records of an app. Nothing of it is kept.
  */
 
 export interface PreviewQuery {
@@ -123,6 +123,7 @@ class PreviewSink implements StretchSink<FixRows, number | null> {
   readonly #fleet: FleetDecision;
   readonly #page: EventPage;
   readonly #endMs: number;
+  readonly #isFence: boolean;
   /** All records before this have been taken. */
   #reachedMs = 0;
   /** The events up to here have been settled. */
@@ -134,6 +135,7 @@ class PreviewSink implements StretchSink<FixRows, number | null> {
     this.#fleet = fleet;
     this.#page = page;
     this.#endMs = endMs;
+    this.#isFence = fleet.watch.versions[0]!.condition.kind === "area";
   }
 
   *addMemory(range: TimeRange): Steps<void> {
@@ -155,7 +157,9 @@ class PreviewSink implements StretchSink<FixRows, number | null> {
   async *read(session: ArchiveSession, scan: ArchiveScan): AsyncIterable<FixRows> {
     const { range, late } = scan;
     for (const window of late === null ? this.#windows(range, Number.POSITIVE_INFINITY) : [range]) {
-      yield* session.fixes({ ...scan, range: window });
+      const windowed = { ...scan, range: window };
+      // Fences need neither speed nor charge, and columns take time to read.
+      yield* this.#isFence ? session.fixes(windowed) : session.watched(windowed);
       this.#reachedMs = window.endMs;
     }
   }
@@ -202,6 +206,8 @@ class FixList implements Fixes, FixSink {
   readonly latitude: number[] = [];
   readonly longitude: number[] = [];
   readonly accuracyMeters: number[] = [];
+  readonly metersPerSecond: number[] = [];
+  readonly batteryPercent: number[] = [];
 
   get count(): number {
     return this.deviceIds.length;
@@ -214,6 +220,8 @@ class FixList implements Fixes, FixSink {
     latitude: number,
     longitude: number,
     accuracyMeters: number,
+    metersPerSecond: number,
+    batteryPercent: number,
   ): void {
     this.deviceIds.push(deviceId);
     this.userIds.push(userId);
@@ -221,11 +229,14 @@ class FixList implements Fixes, FixSink {
     this.latitude.push(latitude);
     this.longitude.push(longitude);
     this.accuracyMeters.push(accuracyMeters);
+    this.metersPerSecond.push(metersPerSecond);
+    this.batteryPercent.push(batteryPercent);
   }
 
   clear(): void {
-    const { deviceIds, userIds, timestampMs, latitude, longitude, accuracyMeters } = this;
-    for (const column of [deviceIds, userIds, timestampMs, latitude, longitude, accuracyMeters])
-      column.length = 0;
+    const { deviceIds, userIds, timestampMs, latitude, longitude } = this;
+    const { accuracyMeters, metersPerSecond, batteryPercent } = this;
+    for (const column of [deviceIds, userIds, timestampMs, latitude, longitude]) column.length = 0;
+    for (const column of [accuracyMeters, metersPerSecond, batteryPercent]) column.length = 0;
   }
 }

@@ -172,6 +172,7 @@ test("every operation with a key is asked here, or changes something", () => {
     "POST /api/v1/geofences",
     "POST /api/v1/geofences/import",
     "POST /api/v1/geofences/preview",
+    "POST /api/v1/alerts/preview",
     "PUT /api/v1/geofences/{geofenceId}",
     "DELETE /api/v1/geofences/{geofenceId}",
     "POST /api/v1/alerts",

@@ -74,7 +74,7 @@ const stored = object({
   sequence: count("Position in the log after this request."),
 });
 
-const body = {
+export const alertBody = {
   description: "The alert.",
   example: EXAMPLE_NEW_ALERT,
   content: { "application/json": { schema: ref("schemas", "NewAlert"), example: EXAMPLE_NEW_ALERT } },
@@ -91,7 +91,7 @@ export const createAlert = queryEndpoint({
   path: ALL,
   inPath: {},
   query: {},
-  body,
+  body: alertBody,
   answer: {
     name: "AlertStored",
     description: "The alert as it is stored.",
@@ -151,7 +151,7 @@ export const replaceAlert = queryEndpoint({
   path: ONE,
   inPath: { alertId },
   query: {},
-  body,
+  body: alertBody,
   answer: {
     name: "AlertReplaced",
     description: "The alert as it is stored.",

@@ -198,3 +198,44 @@ test("a preview refuses a wrong fence and a wrong range", async () => {
   expect((await app.fetch(`/api/v1/geofences/preview?${range}`, init)).status).toBe(400);
   await app.close();
 });
+
+test("an alert is tried on speed, charge and silence, from memory and from archived days", async () => {
+  const app = await createArchiveApp({ clock: createManualClock(END_MS) });
+  const report = (minute: number, more: object) => {
+    const place = { device_id: "van", latitude: 52, longitude: 13 };
+    return { ...place, user_id: "ada", timestamp: FIRST_MS + minute * MINUTE_MS, ...more };
+  };
+  await app.store([
+    report(0, { speed: 10, battery_level: 50 }),
+    report(10, { speed: 40, battery_level: 15 }),
+    report(20, { speed: 41 }),
+    report(30, { speed: 5, battery_level: 30 }),
+    report(100, { speed: 5 }),
+  ]);
+  const tried = async (alert: object) => {
+    const path = `/api/v1/alerts/preview?start=${FIRST_MS}&end=${FIRST_MS + DAY_MS}`;
+    const headers = { authorization: `Bearer ${app.keys.reader}`, "content-type": "application/json" };
+    const response = await app.fetch(path, { method: "POST", headers, body: JSON.stringify(alert) });
+    const { events } = (await response.json()) as {
+      readonly events: readonly { readonly kind: string; readonly timestamp: number }[];
+    };
+    return events.map(({ kind, timestamp }) => [kind, (timestamp - FIRST_MS) / MINUTE_MS]);
+  };
+  for (const isSealed of [false, true]) {
+    if (isSealed) await app.seal();
+    expect(await tried({ speed_above: 36 })).toEqual([
+      ["alert_start", 10],
+      ["alert_end", 30],
+    ]);
+    expect(await tried({ battery_below: 20 })).toEqual([
+      ["alert_start", 10],
+      ["alert_end", 30],
+    ]);
+    expect(await tried({ silent_for: 60 })).toEqual([
+      ["alert_start", 90],
+      ["alert_end", 100],
+      ["alert_start", 160],
+    ]);
+  }
+  await app.close();
+});
