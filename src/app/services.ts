@@ -45,6 +45,7 @@ import { createReadCoordinates } from "../service/queries/read-coordinates.ts";
 import { createTracks } from "../service/queries/tracks-tile.ts";
 import { createVersions } from "../service/queries/versions.ts";
 import type { SealSchedule } from "../service/upkeep/seal/schedule.ts";
+import type { Watcher } from "../service/watching/watcher.ts";
 import type { OpenWebhooks } from "../service/webhooks/open-webhooks.ts";
 import type { BrokerLink } from "./broker-link.ts";
 import { DEFAULT_VIEWERS, INGEST_LIMITS, LATE_WINDOW } from "./config.ts";
@@ -108,6 +109,7 @@ export interface ServedDirectory
     | "eventStore"
   > {
   readonly schedule: Pick<SealSchedule, "state">;
+  readonly watcher: Pick<Watcher, "backlog" | "isFailing">;
   readonly eraser: ErasureStates;
 }
 

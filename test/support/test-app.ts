@@ -416,6 +416,7 @@ async function openTestStores(
       damage: [],
       schedule: NO_SEALS,
       eventStore,
+      watcher: { backlog: { devices: 0, behindMs: 0 }, isFailing: false },
       webhooks: await openTestWebhooks({ hot, append, clock, eventStore }),
     },
   };

@@ -9,6 +9,7 @@ import type { ViewerSlots } from "../live/viewer-slots.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { Findings } from "../queries/findings.ts";
 import type { SealSchedule } from "../upkeep/seal/schedule.ts";
+import type { Watcher } from "../watching/watcher.ts";
 import type { WebhookDelivery } from "../webhooks/delivery.ts";
 import type { Durations, EventLoopMeter, Meters } from "./meters.ts";
 import { formatMetrics, Histogram, type MetricGroup, metricGroup, samplesBy } from "./metric.ts";
@@ -20,6 +21,7 @@ import {
   type MqttStatus,
   mqttMetrics,
   quarantineMetrics,
+  watcherMetrics,
   webhookMetrics,
 } from "./service-metrics.ts";
 
@@ -62,6 +64,7 @@ export interface OpenStores {
   readonly quarantine: Pick<Quarantine, "totals">;
   readonly webhooks: { readonly delivery: Pick<WebhookDelivery, "meters"> } | null;
   readonly schedule: Pick<SealSchedule, "state">;
+  readonly watcher: Pick<Watcher, "backlog" | "isFailing">;
 }
 
 export interface BodyUsage {
@@ -82,6 +85,7 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
     viewerMetrics(dependencies),
     clientMetrics(dependencies.messages),
     quarantineMetrics(() => dependencies.stores()?.quarantine.totals ?? null),
+    watcherMetrics(() => dependencies.stores()?.watcher ?? null),
     mqttMetrics(dependencies.mqtt),
     webhookMetrics(() => dependencies.stores()?.webhooks?.delivery.meters ?? null),
     doctorMetrics(dependencies.doctor, dependencies.findings),

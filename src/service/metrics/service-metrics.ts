@@ -2,6 +2,7 @@ import type { Doctor } from "../doctor/doctor.ts";
 import type { MessageCounts } from "../ingest/messages/message-counts.ts";
 import type { QuarantineTotals } from "../quarantine/quarantine.ts";
 import type { Findings } from "../queries/findings.ts";
+import type { Watcher } from "../watching/watcher.ts";
 import type { DeliveryMeters } from "../webhooks/delivery.ts";
 import { type MetricGroup, metricGroup, samplesBy } from "./metric.ts";
 
@@ -34,6 +35,25 @@ export function clientMetrics(counts: MessageCounts): MetricGroup {
       wherehouse_client_times_of_arrival_total: counts.timesOfArrival,
       wherehouse_client_times_corrected_total: counts.rolledOverTimes,
     }),
+  );
+}
+
+/** What makes events of geofences and alerts; `watcher` is null until it is open. */
+export function watcherMetrics(watcher: () => Pick<Watcher, "backlog" | "isFailing"> | null): MetricGroup {
+  return metricGroup(
+    {
+      wherehouse_events_backlog_devices: "Devices with reports that geofences and alerts have not seen yet.",
+      wherehouse_events_behind_seconds: "For how long there have been such devices.",
+      wherehouse_events_failing: "1 while events can't be stored, or records for them not be read; else 0.",
+    },
+    () => {
+      const { backlog = null, isFailing = null } = watcher() ?? {};
+      return {
+        wherehouse_events_backlog_devices: backlog?.devices ?? null,
+        wherehouse_events_behind_seconds: backlog === null ? null : backlog.behindMs / 1000,
+        wherehouse_events_failing: isFailing === null ? null : Number(isFailing),
+      };
+    },
   );
 }
 

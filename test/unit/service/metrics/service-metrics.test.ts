@@ -6,6 +6,7 @@ import {
   clientMetrics,
   clusterMetrics,
   quarantineMetrics,
+  watcherMetrics,
 } from "../../../../src/service/metrics/service-metrics.ts";
 import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
 import { openTestQuarantine, refused } from "../quarantine/fixture.ts";
@@ -70,6 +71,17 @@ test("what lies in the quarantine is counted by client and reason, and nothing b
   expect(
     (await formatMetrics([quarantineMetrics(() => null)])).split("\n").filter((line) => /^\w/.test(line)),
   ).toEqual([]);
+});
+
+test("watcherMetrics() tells what events wait for, and nothing before there is a watcher", async () => {
+  const values = async (watcher: Parameters<typeof watcherMetrics>[0]) =>
+    (await formatMetrics([watcherMetrics(watcher)])).split("\n").filter((line) => /^\w/.test(line));
+  expect(await values(() => null)).toEqual([]);
+  expect(await values(() => ({ backlog: { devices: 3, behindMs: 1500 }, isFailing: true }))).toEqual([
+    "wherehouse_events_backlog_devices 3",
+    "wherehouse_events_behind_seconds 1.5",
+    "wherehouse_events_failing 1",
+  ]);
 });
 
 test("clusterMetrics() tells the lag in seconds and how many nodes there are, and nothing where there is no cluster", async () => {
