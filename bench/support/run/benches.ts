@@ -11,6 +11,7 @@ const FILES = [
   "near/geofences",
   "server/geofence-preview",
   "server/ingest",
+  "server/fenced-ingest",
   "server/clients",
   "store/apply",
   "store/replay",
