@@ -8,6 +8,8 @@ export interface Mark {
   fromMs: number;
   /** The first entry of the log that changed it. */
   readonly sequence: number;
+  /** When it was made, by `performance.now()`. */
+  readonly sinceMs: number;
 }
 
 /** What changed in an app, in the order of the entries that did it first. */
@@ -33,7 +35,7 @@ export class MarksOfApp {
   #add<Id extends string>(marks: Map<Id, Mark>, id: Id, fromMs: number, sequence: number): void {
     const known = marks.get(id);
     if (known === undefined) {
-      marks.set(id, { fromMs, sequence });
+      marks.set(id, { fromMs, sequence, sinceMs: performance.now() });
       this.#onNew();
     } else if (fromMs < known.fromMs) known.fromMs = fromMs;
   }

@@ -43,7 +43,7 @@ export function watcherMetrics(watcher: () => Pick<Watcher, "backlog" | "isFaili
   return metricGroup(
     {
       wherehouse_events_backlog_devices: "Devices with reports that geofences and alerts have not seen yet.",
-      wherehouse_events_behind_seconds: "For how long there have been such devices.",
+      wherehouse_events_behind_seconds: "For how long the first of them has waited.",
       wherehouse_events_failing: "1 while events can't be stored, or records for them not be read; else 0.",
     },
     () => {

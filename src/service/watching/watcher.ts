@@ -30,6 +30,11 @@ const DEVICES_AT_ONCE = 32;
 const RETRY_MS = 5000;
 /** While there is much to do, the position is written this often. It costs a look at all marks. */
 const POSITION_MS = 5000;
+/** How many times as long as it works the watcher rests, by how far it is behind. */
+const LEISURE: readonly { readonly behindMsMax: number; readonly share: number }[] = [
+  { behindMsMax: 5000, share: 20 },
+  { behindMsMax: 30_000, share: 3 },
+];
 /** Marks of a transaction, which takes some milliseconds. */
 const MARKS_AT_ONCE = 256;
 /** All work of the watcher has this owner, which gets its turn among the apps. No app has this name. */
@@ -67,7 +72,7 @@ type Taken = MarkedDevice & Pick<Task, "sequence">;
 /** What there is to do. */
 export interface WatcherBacklog {
   readonly devices: number;
-  /** For how long there has been something to do. */
+  /** For how long the oldest mark has waited. */
   readonly behindMs: number;
 }
 
@@ -91,7 +96,6 @@ export class Watcher {
   #hasKept = true;
   #keptSequence: number;
   #isResting = false;
-  #busySinceMs: number | null = null;
   #positionAtMs = Number.NEGATIVE_INFINITY;
   #turn = 0;
 
@@ -102,11 +106,14 @@ export class Watcher {
   }
 
   get backlog(): WatcherBacklog {
-    const { timers, hot } = this.#dependencies;
     let devices = this.#underWay.size;
-    for (const [, marks] of hot.marks().apps()) devices += marks.devices.size;
-    const sinceMs = devices === 0 ? null : this.#busySinceMs;
-    return { devices, behindMs: sinceMs === null ? 0 : timers.nowMs() - sinceMs };
+    const nowMs = performance.now();
+    let sinceMs = nowMs;
+    for (const [, marks] of this.#dependencies.hot.marks().apps()) {
+      devices += marks.devices.size;
+      for (const [, mark] of marks.devices.entries().take(1)) sinceMs = Math.min(sinceMs, mark.sinceMs);
+    }
+    return { devices, behindMs: nowMs - sinceMs };
   }
 
   /** Whether there is nothing to do. */
@@ -132,7 +139,6 @@ export class Watcher {
 
   /** There is something to do: a mark, or the clock of timed events has moved. */
   noteWork(): void {
-    this.#busySinceMs ??= this.#dependencies.timers.nowMs();
     this.#isResting = false;
     this.#wake();
   }
@@ -188,7 +194,7 @@ export class Watcher {
         await this.#spreading.spread(signal);
         this.#take();
         if (this.#underWay.size === 0) await this.#rest();
-        else await this.#decideTaken();
+        else await this.#decideAtLeisure();
         this.#isFailing = false;
       } catch (error) {
         if (signal.aborted) return;
@@ -199,9 +205,18 @@ export class Watcher {
     }
   }
 
+  /** Leaves most of the time to reports: what a device sends meanwhile is decided together. */
+  async #decideAtLeisure(): Promise<void> {
+    const startedMs = performance.now();
+    await this.#decideTaken();
+    const { behindMs } = this.backlog;
+    const share = LEISURE.find(({ behindMsMax }) => behindMs < behindMsMax)?.share ?? 0;
+    const pauseMs = share * (performance.now() - startedMs);
+    if (pauseMs >= 1) await pause(this.#dependencies.timers, pauseMs, this.#stopping.signal);
+  }
+
   /** Waits for something to do. */
   async #rest(): Promise<void> {
-    this.#busySinceMs = null;
     this.#isResting = true;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
