@@ -171,6 +171,7 @@ export interface TestApp {
   readonly sessions: Sessions;
   readonly readPositions: Services["readPositions"];
   readonly events: EventStore;
+  readonly webhooks: OpenWebhooks;
   /** Internal errors that the server reported. */
   readonly faults: readonly unknown[];
   /** Quarantined messages of clients. */
@@ -276,6 +277,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     sessions: services.sessions,
     readPositions: services.readPositions,
     events: stores.directory.eventStore,
+    webhooks: stores.directory.webhooks!,
     faults,
     refused,
     setReadiness: (state) => {

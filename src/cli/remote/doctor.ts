@@ -1,6 +1,12 @@
 import { printableLine } from "../../lib/text/printable.ts";
 import { askFindings } from "../../operator/remote/ask-findings.ts";
-import { checkMqtt, checkProxy, checkReady, checkStored } from "../../operator/remote/checkup.ts";
+import {
+  checkMqtt,
+  checkProxy,
+  checkReady,
+  checkStored,
+  checkWebhooks,
+} from "../../operator/remote/checkup.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { refuse } from "../screen/layout.ts";
@@ -41,10 +47,11 @@ async function examine(
   const { url } = server;
   const answer = await askFindings({ ...server, deviceId }, fetch);
   if (!answer.ok) return refuse(printableLine(answer.error), terminal);
-  const { mqtt, stored } = answer.value;
+  const { mqtt, stored, webhooks = [] } = answer.value;
   const problems = [
     ...(isFirst ? [...(await checkReady(url, fetch)), ...(await checkProxy(url, fetch))] : []),
     ...(mqtt === undefined ? [] : checkMqtt(mqtt)),
+    ...checkWebhooks(webhooks),
     ...(stored === undefined ? [] : checkStored(stored)),
   ];
   const report = { url, ...answer.value, problems };

@@ -28,6 +28,16 @@ export interface RemoteFindings {
   readonly stored?: RemoteStored;
   /** Absent if no broker brings reports to the app. */
   readonly mqtt?: RemoteMqtt;
+  /** Those in trouble; absent if there are none. */
+  readonly webhooks?: readonly RemoteWebhook[];
+}
+
+export interface RemoteWebhook {
+  readonly id: string;
+  readonly host: string;
+  readonly state: string;
+  readonly reason?: string;
+  readonly failures?: number;
 }
 
 /** What an app has besides records, and its bounds. */
@@ -82,6 +92,7 @@ function isFindings(body: unknown): body is RemoteFindings {
     typeof body.total_count === "number" &&
     (body.stored === undefined || isStored(body.stored)) &&
     (body.mqtt === undefined || isMqtt(body.mqtt)) &&
+    (body.webhooks === undefined || (Array.isArray(body.webhooks) && body.webhooks.every(isWebhook))) &&
     body.findings.every(
       (finding: unknown) =>
         isObject(finding) &&
@@ -110,6 +121,14 @@ function isMqtt(mqtt: unknown): mqtt is RemoteMqtt {
     numbers.every((value) => typeof value === "number") &&
     Array.isArray(unheard_topics) &&
     unheard_topics.every((topic) => typeof topic === "string")
+  );
+}
+
+function isWebhook(webhook: unknown): webhook is RemoteWebhook {
+  if (!isObject(webhook)) return false;
+  const { id, host, state, reason = "", failures = 0 } = webhook;
+  return (
+    [id, host, state, reason].every((value) => typeof value === "string") && typeof failures === "number"
   );
 }
 

@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import type { RemoteMqtt, RemoteStored } from "./ask-findings.ts";
+import type { RemoteMqtt, RemoteStored, RemoteWebhook } from "./ask-findings.ts";
 import { type Ask, fetchAnswer } from "./ask-server.ts";
 
 /*
@@ -150,6 +150,23 @@ export function checkMqtt(mqtt: RemoteMqtt): readonly Problem[] {
     });
   }
   return problems;
+}
+
+/** Webhooks that are not sent what happens. */
+export function checkWebhooks(webhooks: readonly RemoteWebhook[]): readonly Problem[] {
+  return webhooks.map(({ id, host, state, reason, failures = 0 }) => {
+    const name = `Webhook ${printableLine(id)} to ${printableLine(host)}`;
+    if (state === "active")
+      return {
+        what: `${name} failed ${failures} times in a row: its events wait.`,
+        advice: "See that its receiver runs; webhooks test shows what it answers.",
+      };
+    return {
+      what: `${name} is ${printableLine(state)}: ${printableLine(reason ?? "-")}.`,
+      advice:
+        "Repair its receiver, then resume the webhook; within 30 days a paused one goes on where it was.",
+    };
+  });
 }
 
 /** The share of a bound from which on it is a problem. */

@@ -57,7 +57,7 @@ export class ResendWebhooks {
     id: string,
     { offset, limit }: { readonly offset: number; readonly limit: number },
   ): Promise<Result<DeliveriesPage, ServiceError>> {
-    if (this.#find(appId, id) === null) return NOT_FOUND;
+    if (this.find(appId, id) === null) return NOT_FOUND;
     const { store, delivery } = this.#dependencies;
     await delivery.save();
     return ok({ deliveries: store.list(id, offset, limit), total: store.count(id) });
@@ -91,13 +91,13 @@ export class ResendWebhooks {
 
   /** Sends everything again that was made at this time or later, in its order. */
   redeliverSince({ appId }: ResendRequest, id: string, sinceMs: number): Result<void, ServiceError> {
-    const webhook = this.#find(appId, id);
+    const webhook = this.find(appId, id);
     if (webhook === null) return NOT_FOUND;
     this.#dependencies.delivery.rewind(webhook, sinceMs);
     return ok(undefined);
   }
 
-  #find(appId: AppId, id: string): Webhook | null {
+  find(appId: AppId, id: string): Webhook | null {
     return this.#dependencies.webhooks.find(appId, id);
   }
 
@@ -110,7 +110,7 @@ export class ResendWebhooks {
     id: string,
     send: (webhook: Webhook) => Promise<Delivery>,
   ): Promise<Result<Delivery, ServiceError>> {
-    const webhook = this.#find(appId, id);
+    const webhook = this.find(appId, id);
     if (webhook === null) return NOT_FOUND;
     if ((await this.#places.enter(appId)) === "refused")
       return fail(unavailable("too many requests to webhooks are under way", 5));

@@ -5,12 +5,14 @@ import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import { ACTIVE_CORRECTIONS_MAX, CORRECTED_RECORDS_MAX } from "../../../model/correction.ts";
 import { PROFILES_BYTES_MAX } from "../../../model/device-profile.ts";
 import type { AppId } from "../../../model/ids.ts";
+import { originOf, WEBHOOK_STATES, type WebhookState } from "../../../model/webhooks/webhook.ts";
 import { FINDING_KINDS, type Finding } from "../../../service/doctor/diagnoses.ts";
 import type { MqttStatus } from "../../../service/metrics/service-metrics.ts";
 import { createFindings } from "../../../service/queries/findings.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { limit } from "../../parameters/common.ts";
 import { optionalText } from "../../parameters/kinds.ts";
+import type { Services } from "../../services.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import {
   always,
@@ -68,6 +70,21 @@ const mqtt = object(
   "The MQTT broker that brings reports to the app.",
 );
 
+const webhook = object(
+  {
+    id: text("The webhook."),
+    host: text("The scheme and the host of its URL."),
+    state: plain<WebhookState>({
+      type: "string",
+      enum: WEBHOOK_STATES,
+      description: "An active one is here because its receiver fails.",
+    }),
+    reason: optional(text("Why the server paused or disabled it.")),
+    failures: optional(count("How often in a row its receiver failed.")),
+  },
+  "A webhook that the server paused or disabled, or whose receiver fails.",
+);
+
 const stored = object(
   {
     corrections: count("Active corrections."),
@@ -88,6 +105,7 @@ const answer = object({
   total_count: count("All findings, including those beyond the limit."),
   stored,
   mqtt: optional(mqtt),
+  webhooks: optional(list(webhook)),
 });
 
 export const appDoctor = queryEndpoint({
@@ -157,6 +175,7 @@ export const appDoctor = queryEndpoint({
             total_count: total,
             stored: presentedStored(services.hot, call.appId, services.retention.startMs(call.nowMs)),
             mqtt: presentedMqtt(services.mqttOf(call.appId)),
+            webhooks: presentedWebhooks(services, call.appId),
           };
           return call.object(body, 200);
         },
@@ -170,6 +189,21 @@ function presented(
 ): ValueOf<typeof finding> {
   return { device_id: deviceId, name, client, kind, at: atMs, what, measured, advice };
 }
+
+/** At most a few: most apps have no webhook that is in trouble. */
+function presentedWebhooks(
+  { hot, webhooks }: Pick<Services, "hot" | "webhooks">,
+  appId: AppId,
+): readonly ValueOf<typeof webhook>[] | undefined {
+  const inTrouble = hot.webhooks.ofApp(appId).flatMap(({ id, url, state, reason }) => {
+    const failures = webhooks().resend.findFailing(id)?.failures;
+    if (reason === null && failures === undefined) return [];
+    return [{ id, host: originOf(url), state, reason: reason ?? undefined, failures }];
+  });
+  return inTrouble.length === 0 ? undefined : inTrouble.slice(0, WEBHOOKS_SHOWN_MAX);
+}
+
+const WEBHOOKS_SHOWN_MAX = 100;
 
 function presentedStored(
   { corrections, profiles }: Pick<HotStore, "corrections" | "profiles">,

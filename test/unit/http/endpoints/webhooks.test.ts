@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { DeviceId } from "../../../../src/model/ids.ts";
+import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { putAll, revisionAt } from "../../../support/geofences/test-events.ts";
 import {
   answerOf,
@@ -138,4 +138,25 @@ test("one event is sent again, or all since a time, and nothing else can be aske
     { all: 1 },
   ])
     expect((await send("POST", path, wrong)).status).toBe(400);
+});
+
+test("the doctor lists webhooks that the server paused or disabled, by their hosts, and no others", async () => {
+  await make();
+  const { id } = await make();
+  const asked = await make();
+  await send("POST", `${PATH}/${asked.id}/pause`);
+  expect((await app.get("/api/v1/doctor")).body.webhooks).toBeUndefined();
+  const webhook = (await app.webhooks.resend.find("fleet" as AppId, id))!;
+  expect(await app.webhooks.edit.suspend(webhook, "paused", "its receiver failed 10 times in a row")).toBe(
+    true,
+  );
+  expect((await app.get("/api/v1/doctor")).body.webhooks).toEqual([
+    {
+      id,
+      host: "https://hooks.example.com",
+      state: "paused",
+      reason: "its receiver failed 10 times in a row",
+    },
+  ]);
+  expect(await app.webhooks.edit.suspend(webhook, "disabled", "too late")).toBe(false);
 });

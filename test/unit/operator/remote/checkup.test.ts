@@ -1,5 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { checkMqtt, checkProxy, checkReady, checkStored } from "../../../../src/operator/remote/checkup.ts";
+import {
+  checkMqtt,
+  checkProxy,
+  checkReady,
+  checkStored,
+  checkWebhooks,
+} from "../../../../src/operator/remote/checkup.ts";
 
 const ADDRESS = "https://example.org";
 
@@ -139,5 +145,17 @@ test("checkStored() warns from four fifths of a bound on", () => {
     "The app has 8,000 active corrections, and may have 10,000.",
     "The app has 1,000,000 records that corrections touch, and may have 1,000,000.",
     "The app has 60,000,000 bytes of device profiles, and may have 67,108,864.",
+  ]);
+});
+
+test("checkWebhooks() says why a webhook is sent nothing, and what to do", () => {
+  const common = { id: "01W", host: "https://hooks.example.com" };
+  const problems = checkWebhooks([
+    { ...common, state: "active", failures: 3 },
+    { ...common, state: "disabled", reason: "its receiver answered 410 Gone" },
+  ]);
+  expect(problems.map(({ what }) => what)).toEqual([
+    "Webhook 01W to https://hooks.example.com failed 3 times in a row: its events wait.",
+    "Webhook 01W to https://hooks.example.com is disabled: its receiver answered 410 Gone.",
   ]);
 });
