@@ -36,6 +36,9 @@ CREATE INDEX IF NOT EXISTS webhook_deliveries_by_user ON webhook_deliveries (app
 /** Requests of a webhook that are kept. */
 export const DELIVERIES_MAX = 1000;
 
+/** New requests of a webhook after which those beyond the bound are deleted. */
+const TRIM_ROWS = 50;
+
 /** Rows that are deleted at once. */
 const STEP_ROWS = 500;
 
@@ -70,6 +73,8 @@ export interface SavedCursor {
 export class DeliveryStore {
   readonly #database: SqliteDatabase;
   readonly #statements = new Map<string, SqliteStatement>();
+  /** New requests since the last trim. */
+  readonly #newOf = new Map<string, number>();
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
@@ -104,8 +109,7 @@ export class DeliveryStore {
       for (const { webhookId, seq, failing } of cursors)
         this.#prepare(sql).run(webhookId, seq, failing?.failures ?? 0, Math.round(failing?.nextMs ?? 0));
       for (const delivery of deliveries) this.#add(delivery);
-      for (const webhookId of new Set(deliveries.map((delivery) => delivery.webhookId)))
-        this.#trim(webhookId);
+      for (const { webhookId } of deliveries) this.#countNew(webhookId);
     });
   }
 
@@ -120,7 +124,10 @@ export class DeliveryStore {
     );
   }
 
-  #trim(webhookId: string): void {
+  #countNew(webhookId: string): void {
+    const count = (this.#newOf.get(webhookId) ?? 0) + 1;
+    this.#newOf.set(webhookId, count % TRIM_ROWS);
+    if (count < TRIM_ROWS) return;
     this.#prepare(
       `DELETE FROM webhook_deliveries WHERE webhook_id = ?1 AND number <= (SELECT number FROM webhook_deliveries
         WHERE webhook_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET ${DELIVERIES_MAX})`,
@@ -132,18 +139,19 @@ export class DeliveryStore {
     return this.#prepare(
       "SELECT * FROM webhook_deliveries WHERE webhook_id = ? ORDER BY number DESC LIMIT ? OFFSET ?",
     )
-      .all(webhookId, limit, offset)
+      .all(webhookId, Math.max(0, Math.min(limit, DELIVERIES_MAX - offset)), offset)
       .map(deliveryOf);
   }
 
   count(webhookId: string): number {
     const sql = "SELECT count(*) AS count FROM webhook_deliveries WHERE webhook_id = ?";
-    return Number(this.#prepare(sql).find(webhookId)?.count);
+    return Math.min(Number(this.#prepare(sql).find(webhookId)?.count), DELIVERIES_MAX);
   }
 
   /** Deletes a part of what is kept of a webhook; false once nothing is left. */
   forgetWebhook(webhookId: string): boolean {
     this.#prepare("DELETE FROM webhook_cursors WHERE webhook_id = ?").run(webhookId);
+    this.#newOf.delete(webhookId);
     return this.#delete("webhook_id = ?", webhookId);
   }
 

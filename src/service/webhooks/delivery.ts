@@ -37,6 +37,9 @@ const PROBING_MAX = 64;
 const READ_MAX = 64;
 const PAGES_MAX = 64;
 
+/** Webhooks whose cursors are looked up in one turn at the start. */
+const BEGIN_MAX = 100;
+
 /** Work that goes on in one turn of the event loop. */
 const TURN_MS_MAX = 4;
 
@@ -127,6 +130,8 @@ export class WebhookDelivery {
   #hasFault = false;
   /** Whether lanes are not in line that may have something to send, because the database failed. */
   #mustLookAgain = false;
+  /** Whether active webhooks may have no lane, for the same reason. */
+  #mustContinue = false;
   #pumping: Promise<void> | null = null;
   #saving: Promise<void> = Promise.resolve();
   #isStopping = false;
@@ -145,15 +150,35 @@ export class WebhookDelivery {
 
   start(): void {
     const { webhooks, events } = this.#dependencies;
-    for (const webhook of webhooks.all()) if (webhook.state === "active") this.#continue(webhook);
-    webhooks.watch((former, webhook) => this.#noteChange(former, webhook));
+    webhooks.watch((former, webhook) => this.#tryNoteChange(former, webhook));
+    void this.#continueAll();
     this.#ignoreAppended = events.onAppended(() => {
       this.#pages.clear();
       for (const lane of this.#lanes.values()) this.#enqueue(lane);
       this.#pump();
     });
-    this.#pump();
     this.#tick();
+  }
+
+  /** Begins with all active webhooks that have no lane yet. */
+  async #continueAll(): Promise<void> {
+    this.#mustContinue = false;
+    try {
+      await this.#continueInSteps();
+    } catch (error) {
+      this.#noteFault(error);
+      this.#mustContinue = true;
+    }
+  }
+
+  async #continueInSteps(): Promise<void> {
+    for (const [index, { appId, id }] of [...this.#dependencies.webhooks.all()].entries()) {
+      if (index % BEGIN_MAX === BEGIN_MAX - 1) await nextTurn();
+      if (this.#isStopping) return;
+      // It may have changed meanwhile.
+      const webhook = this.#dependencies.webhooks.find(appId, id);
+      if (webhook?.state === "active" && !this.#lanes.has(id)) this.#continue(webhook);
+    }
   }
 
   /** Ends the requests that are under way, and writes where each webhook is. */
@@ -198,6 +223,16 @@ export class WebhookDelivery {
     await forgetSubject(this.#dependencies.store, subject);
   }
 
+  /** Entries of the log are applied whatever happens here. */
+  #tryNoteChange(former: Webhook | null, webhook: Webhook | null): void {
+    try {
+      this.#noteChange(former, webhook);
+    } catch (error) {
+      this.#noteFault(error);
+      this.#mustContinue = true;
+    }
+  }
+
   #noteChange(former: Webhook | null, webhook: Webhook | null): void {
     const id = (webhook ?? former)!.id;
     const lane = this.#lanes.get(id);
@@ -218,6 +253,10 @@ export class WebhookDelivery {
 
   /** A webhook that was made now, or resumed. */
   #beginNew(former: Webhook | null, webhook: Webhook): void {
+    if (former?.state === "active") {
+      this.#continue(webhook); // The start did not come to it yet.
+      return;
+    }
     const { store, events, clock } = this.#dependencies;
     const hasPlace = former?.state === "paused" && clock.nowMs() - former.stateMs < PLACE_MS_MAX;
     const place = hasPlace ? (this.#left.get(webhook.id) ?? store.findCursor(webhook.id)) : null;
@@ -386,6 +425,7 @@ export class WebhookDelivery {
     const { clock, timers, isRevoked } = this.#dependencies;
     this.#cancelTick = timers.after(SAVE_MS, () => {
       const nowMs = clock.nowMs();
+      if (this.#mustContinue) void this.#continueAll();
       const all = this.#mustLookAgain;
       this.#mustLookAgain = false;
       for (const lane of this.#lanes.values()) {

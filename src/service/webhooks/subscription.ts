@@ -69,9 +69,15 @@ export class Subscription {
     return this.#sending;
   }
 
-  /** The position behind which events are to be read; null if there are enough. */
+  /** The position behind which events are to be read; null if there are enough. To try a receiver, one is. */
   get readFrom(): number | null {
-    return this.#window.length < WINDOW_MAX ? this.#readTo : null;
+    const max = this.#failing === null ? WINDOW_MAX : 1;
+    return this.#window.length < max ? this.#readTo : null;
+  }
+
+  /** Events that are in memory. */
+  get held(): number {
+    return this.#window.length;
   }
 
   /** Adds events that are to be sent, of those that were read up to this position. */
@@ -161,11 +167,19 @@ export class Subscription {
     return "none";
   }
 
+  /** Forgets events that can be read again: thousands of webhooks may fail for days. */
+  #shrink(): void {
+    const lastBegun = this.#window.findLastIndex(({ state }) => state !== "waiting");
+    this.#window.splice(Math.max(lastBegun, 0) + 1);
+    this.#readTo = this.#window.at(-1)?.stored.seq ?? this.#readTo;
+  }
+
   /** Counts one failure of requests that were under way together. */
   #fail(retryAfterMs: number, nowMs: number, random: number): Consequence {
     const failures = this.#failing?.failures ?? 0;
     if (this.#failing !== null && nowMs < this.#failing.nextMs) return "none";
     this.#sendingMax = 1;
+    this.#shrink();
     const waitMs = failureWaitMs(failures + 1, retryAfterMs, random);
     if (waitMs === null) {
       this.#failing = { failures, nextMs: nowMs + EXHAUSTED_WAIT_MS };

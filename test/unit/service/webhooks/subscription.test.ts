@@ -94,11 +94,25 @@ describe("Subscription", () => {
     for (const parcel of takeAll(subscription)) subscription.settle(parcel, failed(), 0, 0);
     expect(subscription.failing).toEqual({ failures: 1, nextMs: 5000 });
     for (const count of [1, 2, 8]) {
+      const next = subscription.readFrom;
+      if (next !== null)
+        subscription.add(
+          [..."abcdefghijklmnop"].slice(next).map((id, index) => stored(next + index + 1, id)),
+          16,
+        );
       const parcels = takeAll(subscription, 5000);
       expect(parcels.length).toBe(count);
       for (const parcel of parcels) subscription.settle(parcel, DELIVERED, 5000, 0);
     }
     expect(subscription.failing).toBeNull();
+  });
+
+  test("keeps one event in memory while the receiver fails, and reads the rest again", () => {
+    const subscription = reading(..."aaaaaaaa");
+    subscription.settle(subscription.take(0)!, failed(), 0, 0);
+    expect([subscription.held, subscription.readFrom]).toEqual([1, null]);
+    subscription.settle(subscription.take(5000)!, DELIVERED, 5000, 0);
+    expect([subscription.cursor, subscription.readFrom]).toEqual([1, 1]);
   });
 
   test("tries an event that is rejected five times within five minutes, then parks it; others go on", () => {
@@ -125,6 +139,13 @@ describe("Subscription", () => {
         const subscription = reading(...devices);
         const delivered: number[] = [];
         for (let nowMs = 0; subscription.cursor < devices.length; nowMs += HOUR) {
+          const from = subscription.readFrom;
+          const more = devices.slice(from ?? devices.length);
+          if (more.length > 0)
+            subscription.add(
+              more.map((device, index) => stored(from! + index + 1, device)),
+              devices.length,
+            );
           for (const parcel of takeAll(subscription, nowMs).reverse()) {
             const kind = kinds.shift() ?? "delivered";
             const end = subscription.settle(parcel, { kind, retryAfterMs: 0 }, nowMs, 0);
