@@ -9,6 +9,7 @@ import type { ViewerSlots } from "../live/viewer-slots.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { Findings } from "../queries/findings.ts";
 import type { SealSchedule } from "../upkeep/seal/schedule.ts";
+import type { EventStore } from "../watching/event-store.ts";
 import type { Watcher } from "../watching/watcher.ts";
 import type { WebhookDelivery } from "../webhooks/delivery.ts";
 import type { Durations, EventLoopMeter, Meters } from "./meters.ts";
@@ -18,6 +19,7 @@ import {
   clientMetrics,
   clusterMetrics,
   doctorMetrics,
+  eventMetrics,
   type MqttStatus,
   mqttMetrics,
   quarantineMetrics,
@@ -65,6 +67,7 @@ export interface OpenStores {
   readonly webhooks: { readonly delivery: Pick<WebhookDelivery, "meters"> } | null;
   readonly schedule: Pick<SealSchedule, "state">;
   readonly watcher: Pick<Watcher, "backlog" | "isFailing">;
+  readonly eventStore: Pick<EventStore, "counts">;
 }
 
 export interface BodyUsage {
@@ -88,6 +91,7 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
     watcherMetrics(() => dependencies.stores()?.watcher ?? null),
     mqttMetrics(dependencies.mqtt),
     webhookMetrics(() => dependencies.stores()?.webhooks?.delivery.meters ?? null),
+    eventMetrics(() => dependencies.stores()?.eventStore ?? null),
     doctorMetrics(dependencies.doctor, dependencies.findings),
     logMetrics(dependencies),
     clusterMetrics(dependencies.cluster),

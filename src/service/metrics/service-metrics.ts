@@ -2,6 +2,7 @@ import type { Doctor } from "../doctor/doctor.ts";
 import type { MessageCounts } from "../ingest/messages/message-counts.ts";
 import type { QuarantineTotals } from "../quarantine/quarantine.ts";
 import type { Findings } from "../queries/findings.ts";
+import type { EventStore } from "../watching/event-store.ts";
 import type { Watcher } from "../watching/watcher.ts";
 import type { DeliveryMeters } from "../webhooks/delivery.ts";
 import { type MetricGroup, metricGroup, samplesBy } from "./metric.ts";
@@ -160,6 +161,22 @@ export function webhookMetrics(meters: () => DeliveryMeters | null): MetricGroup
         wherehouse_webhook_requests_total: samplesBy("outcome", { ...now?.outcomes }),
       };
     },
+  );
+}
+
+/** Revisions of events of geofences and alerts; `events` is null until their store is open. */
+export function eventMetrics(events: () => Pick<EventStore, "counts"> | null): MetricGroup {
+  return metricGroup(
+    {
+      wherehouse_events_total:
+        "Events of geofences and alerts that were stored since the start, by kind and by what became of them: made, " +
+        "changed, withdrawn.",
+    },
+    () => ({
+      wherehouse_events_total: [...(events()?.counts ?? [])].flatMap(([kind, counts]) =>
+        Object.entries(counts).map(([change, value]) => ({ labels: { kind, change }, value })),
+      ),
+    }),
   );
 }
 

@@ -1,4 +1,5 @@
 import { firstEventId } from "../../geofences/event-id.ts";
+import type { EventKind } from "../../geofences/watch.ts";
 import { assert } from "../../lib/assert.ts";
 import { type Erasure, isErased } from "../../model/erasure.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
@@ -34,13 +35,16 @@ export class EventStore {
   /** For the states that are written together with events. */
   readonly database: SqliteDatabase;
   readonly #erasuresOf: ErasuresOf;
+  /** What was stored since the start. */
+  readonly counts = new Map<EventKind, Record<"made" | "changed" | "withdrawn", number>>();
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #listeners = new Set<() => void>();
   #checkpoints: { noteCommit(): void; stop(): void } | null = null;
   /** Null if it must be read. */
   #lastSeq: number | null = null;
   #isWriting = false;
-  #hasNew = false;
+  /** What the transaction under way has stored. */
+  #stored: NewRevision[] = [];
 
   private constructor(database: SqliteDatabase, erasuresOf: ErasuresOf) {
     this.database = database;
@@ -57,7 +61,7 @@ export class EventStore {
   transact(write: () => void): void {
     assert(!this.#isWriting, "one transaction is under way at a time");
     this.#isWriting = true;
-    this.#hasNew = false;
+    this.#stored = [];
     try {
       this.database.transact(write);
     } catch (error) {
@@ -67,7 +71,8 @@ export class EventStore {
       this.#isWriting = false;
     }
     this.#checkpoints?.noteCommit();
-    if (this.#hasNew) for (const listener of this.#listeners) listener();
+    for (const revision of this.#stored) this.#count(revision);
+    if (this.#stored.length > 0) for (const listener of this.#listeners) listener();
   }
 
   /** Replaces the last revision of the event, which an erasure may have destroyed meanwhile. */
@@ -77,13 +82,20 @@ export class EventStore {
     const seq = Math.max(this.lastSeq() + 1, revision.madeMs);
     this.#prepare(INSERT).run(seq, ...valuesOf(revision));
     this.#lastSeq = seq;
-    this.#hasNew = true;
+    this.#stored.push(revision);
   }
 
   /** Notes that another record decided the last revision, which stays as it is. */
   move(appId: AppId, id: string, decidedMs: number): void {
     assert(this.#isWriting, "events are written in transactions");
     this.#prepare("UPDATE events SET decided_ms = ? WHERE app_id = ? AND id = ?").run(decidedMs, appId, id);
+  }
+
+  #count({ event: { kind }, revision, isWithdrawn }: NewRevision): void {
+    const change = isWithdrawn ? "withdrawn" : revision === 1 ? "made" : "changed";
+    const counts = this.counts.get(kind) ?? { made: 0, changed: 0, withdrawn: 0 };
+    counts[change]++;
+    this.counts.set(kind, counts);
   }
 
   /** The last revision, also of an event that is withdrawn. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { putAll, revisionAt } from "../../../support/geofences/test-events.ts";
 import { createTestApp, NOON_MS, type TestApp } from "../../../support/test-app.ts";
 import { BUS, EVERY_READ_PATH, READ_PATHS } from "../requests.ts";
 
@@ -32,6 +33,27 @@ describe("GET /metrics", () => {
       app.setReadiness(status === "starting" ? { status, replayed: 1, total: 2 } : { status });
       expect((await scrape(app)).size).toBeGreaterThan(30);
     }
+  });
+
+  test("counts what was stored of events, and nothing of a transaction that failed", async () => {
+    const app = await createTestApp();
+    const again = { revision: 2 };
+    putAll(app.events, [revisionAt(1, "1"), revisionAt(2, "2"), revisionAt(3, "3", { kind: "exit" })]);
+    putAll(app.events, [
+      revisionAt(1, "1", {}, again),
+      revisionAt(2, "2", {}, { ...again, isWithdrawn: true }),
+    ]);
+    const fails = () =>
+      app.events.transact(() => {
+        app.events.put(revisionAt(9, "9"));
+        throw new Error("no");
+      });
+    expect(fails).toThrow("no");
+    const found = await scrape(app);
+    const count = (kind: string, change: string) =>
+      found.get(`wherehouse_events_total{kind="${kind}",change="${change}"}`);
+    expect(["made", "changed", "withdrawn"].map((change) => count("enter", change))).toEqual([2, 1, 1]);
+    expect(count("exit", "made")).toBe(1);
   });
 
   test("counts requests by route and status, and how long they took", async () => {
