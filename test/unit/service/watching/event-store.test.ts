@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
+import { isDiskFull } from "../../../../src/runtime/files.ts";
 import { openNodeSqlite } from "../../../../src/runtime/node-sqlite.ts";
 import { DamagedDatabaseError } from "../../../../src/runtime/sqlite.ts";
 import type { EventStore } from "../../../../src/service/watching/event-store.ts";
@@ -149,6 +150,28 @@ test("decidedAfter() has a device's events that later records or the clock decid
       .join(""),
   ).toBe("23");
   expect(marks(events.decidedAfter(APP, BUS, Number.NEGATIVE_INFINITY)).length).toBe(3);
+});
+
+test("a full disk is told as such, loses nothing that was stored, and is no end", () => {
+  const events = openPath();
+  const many = Array.from({ length: 500 }, (_, index) => revisionAt(index, `${index}`));
+  putAll(events, many.slice(0, 5));
+  const { page_count } = events.database.prepare("PRAGMA page_count").find()!;
+  events.database.prepare(`PRAGMA max_page_count = ${page_count}`).find();
+  let failure: unknown = null;
+  try {
+    putAll(events, many);
+  } catch (error) {
+    failure = error;
+  }
+  expect([isDiskFull(failure), String(failure)]).toEqual([
+    true,
+    `FileError: Cannot use database "${path}": the disk is full (ENOSPC)`,
+  ]);
+  expect(events.after(null, 0, 10).length).toBe(5);
+  events.database.prepare("PRAGMA max_page_count = 1000000").find();
+  putAll(events, many);
+  expect(reopen(events).after(null, 0, 1000).length).toBe(500);
 });
 
 describe("a file that can't be used", () => {
