@@ -81,10 +81,4 @@ export class ChangeMarks {
     }
     return marks;
   }
-
-  /** Forgets apps without marks. */
-  tidy(): void {
-    for (const [appId, { devices, watches }] of this.#byApp)
-      if (devices.size + watches.size === 0) this.#byApp.delete(appId);
-  }
 }

@@ -44,7 +44,7 @@ export interface WatcherDependencies {
   readonly hot: Pick<HotStore, "marks" | "watches" | "findApp" | "appliedSequence">;
   readonly events: EventStore;
   readonly states: DeviceStates;
-  readonly reader: DeviceReader;
+  readonly reader: Pick<DeviceReader, "newestMs" | "fromMemory" | "read">;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
   readonly retention: Retention;
@@ -87,6 +87,8 @@ export class Watcher {
   readonly #spreading: MarkSpreading;
   readonly #stopping = new AbortController();
   readonly #underWay = new Set<Taken>();
+  /** Marks whose records could not be read. */
+  readonly #postponed = new Set<Taken>();
   #wake = () => {};
   #running: Promise<void> = Promise.resolve();
   #isFailing = false;
@@ -106,7 +108,7 @@ export class Watcher {
   }
 
   get backlog(): WatcherBacklog {
-    let devices = this.#underWay.size;
+    let devices = this.#underWay.size + this.#postponed.size;
     const nowMs = performance.now();
     let sinceMs = nowMs;
     for (const [, marks] of this.#dependencies.hot.marks().apps()) {
@@ -160,31 +162,25 @@ export class Watcher {
   async #keepMarks(): Promise<number> {
     const { hot, events, states } = this.#dependencies;
     while (this.#spreading.isNeeded) await this.#spreading.spread(this.#stopping.signal);
-    // In one turn, since later entries may mark more.
-    const sequence = hot.appliedSequence;
-    const marked: MarkedDevice[] = [...this.#underWay];
-    for (const [appId, { devices }] of hot.marks().apps())
-      for (const [deviceId, { fromMs }] of devices) marked.push({ appId, deviceId, fromMs });
-    for (let from = 0; from < marked.length; from += MARKS_AT_ONCE) {
-      const some = marked.slice(from, from + MARKS_AT_ONCE).filter((mark) => this.#mayMatter(mark));
+    const sequence = hot.appliedSequence; // Later entries may mark more.
+    let some: MarkedDevice[] = [];
+    const keep = () => {
       this.#hasKept = true;
-      const keep = () => {
-        for (const mark of some) states.keepMark(mark);
-      };
-      await this.#inTurn(() => events.transact(keep));
-    }
-    await this.#inTurn(() => events.sync(sequence));
+      for (const mark of some) states.keepMark(mark);
+      some = [];
+    };
+    for (const [appId, { devices }] of hot.marks().apps())
+      for (const [deviceId, { fromMs }] of devices) {
+        some.push({ appId, deviceId, fromMs });
+        if (some.length === MARKS_AT_ONCE) await this.#inTurn(() => events.transact(keep));
+      }
+    await this.#inTurn(() => {
+      // Those that were taken meanwhile, too.
+      some.push(...[...this.#underWay, ...this.#postponed].filter(({ fromMs }) => fromMs < Infinity));
+      if (some.length > 0) events.transact(keep);
+      events.sync(sequence);
+    });
     return sequence;
-  }
-
-  /** An erased device has nothing to be decided, and its id must not come back. */
-  #mayMatter({ appId, deviceId, fromMs }: MarkedDevice): boolean {
-    const { reader, states, events } = this.#dependencies;
-    if (fromMs === Infinity) return false;
-    if (reader.newestMs(appId, deviceId) !== null) return true;
-    return (
-      states.find(appId, deviceId) !== null || events.decidedAfter(appId, deviceId, -Infinity).length > 0
-    );
   }
 
   async #run(): Promise<void> {
@@ -195,7 +191,6 @@ export class Watcher {
         this.#take();
         if (this.#underWay.size === 0) await this.#rest();
         else await this.#decideAtLeisure();
-        this.#isFailing = false;
       } catch (error) {
         if (signal.aborted) return;
         this.#putBack();
@@ -276,8 +271,10 @@ export class Watcher {
     const tasks: Task[] = [];
     const waiting: (readonly [Task, TimeRange])[] = [];
     await scheduler.run(WATCHER, this.#begin(tasks, waiting));
-    for (const [task, range] of waiting) await this.#readOn(task, range);
-    await this.#inTurn(() => this.#commit(tasks));
+    const unread = new Set<Task>();
+    for (const [task, range] of waiting) if (!(await this.#readOn(task, range))) unread.add(task);
+    await this.#inTurn(() => this.#commit(tasks.filter((task) => !unread.has(task))));
+    this.#isFailing = unread.size > 0;
   }
 
   /** Decides what memory has all records for. The others wait for those of a range. */
@@ -328,15 +325,34 @@ export class Watcher {
     }
   }
 
-  async #readOn(task: Task, first: TimeRange): Promise<void> {
+  /** Whether all records could be read. */
+  async #readOn(task: Task, first: TimeRange): Promise<boolean> {
     const { reader, scheduler } = this.#dependencies;
     const { signal } = this.#stopping;
     for (let range: TimeRange | null = first; range !== null; ) {
       const answer = await reader.read(task.appId, task.deviceId, range, signal);
-      if (!answer.ok) throw new Error("archived records can't be read", { cause: answer.error });
+      if (!answer.ok) {
+        this.#postpone(task);
+        return false;
+      }
       task.records = answer.value.value;
       range = await scheduler.run(WATCHER, this.#advance(task));
     }
+    return true;
+  }
+
+  /** Decides a device later, without those that can be decided now waiting for it. */
+  #postpone(task: Task): void {
+    this.#noteFailure(new Error("archived records of a device can't be read"));
+    this.#postponed.add(task);
+    this.#hasKept = false; // Its mark may be one of those, and would be taken again at once.
+    this.#clockMs = this.#dependencies.hot.watches.clockMs;
+    void pause(this.#dependencies.timers, RETRY_MS, this.#stopping.signal).then(() => {
+      this.#postponed.delete(task);
+      this.#markAgain(task);
+      this.#hasKept = true;
+      this.noteWork();
+    });
   }
 
   /* Writing */
@@ -400,6 +416,7 @@ export class Watcher {
   #position(): number {
     const { hot } = this.#dependencies;
     let first = this.#spreading.firstSequence;
+    for (const { sequence } of this.#postponed) first = Math.min(first, sequence ?? Infinity);
     for (const [, { devices, watches }] of hot.marks().apps())
       for (const marks of [devices, watches])
         for (const { sequence } of marks.values()) if (sequence < first) first = sequence;

@@ -1,11 +1,17 @@
 import { afterAll, expect, test } from "bun:test";
 import { decideEvents } from "../../../../src/geofences/decision.ts";
 import type { WatchEvent } from "../../../../src/geofences/watch.ts";
+import { fail } from "../../../../src/lib/result.ts";
+import { systemTimers } from "../../../../src/lib/schedule/timers.ts";
+import { unavailable } from "../../../../src/model/errors.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { createManualClock, type ManualClock } from "../../../../src/model/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../../../src/model/time/retention.ts";
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from "../../../../src/model/time/units.ts";
 import { watchClockEntry } from "../../../../src/model/watches/watch-clock-entry.ts";
 import { FileError } from "../../../../src/runtime/files.ts";
+import { DeviceStates } from "../../../../src/service/watching/device-states.ts";
+import { Watcher } from "../../../../src/service/watching/watcher.ts";
 import { PreparedWatches } from "../../../../src/service/watching/watches-of-app.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
 import { readerOf } from "../../../support/geofences/watching.ts";
@@ -219,6 +225,45 @@ test("Watcher waits while the database fails: reports are accepted, and their ev
     START_MS + MS_PER_MINUTE,
   ]);
   await later.close();
+});
+
+test("Watcher decides the other devices while the records of one can't be read, and that one once they can", async () => {
+  const clock = createManualClock(START_MS);
+  const app = await createArchiveApp({ clock });
+  await ask(app, "POST", "geofences", FENCES[0]);
+  const reader = readerOf(app);
+  let isBroken = true;
+  const notes: string[] = [];
+  const { hot, scheduler, eventStore } = app.directory;
+  const watcher = new Watcher({
+    ...{ hot, scheduler, clock, events: eventStore, retention: DEFAULT_RETENTION },
+    states: new DeviceStates(eventStore.database),
+    reader: {
+      newestMs: (...whose) => reader.newestMs(...whose),
+      *fromMemory(appId, deviceId, range) {
+        return deviceId === "tram" ? null : yield* reader.fromMemory(appId, deviceId, range);
+      },
+      read: async (...asked) => (isBroken ? fail(unavailable("broken", 1)) : reader.read(...asked)),
+    },
+    timers: { ...systemTimers, after: (ms, call) => systemTimers.after(ms / 100, call) },
+    onNote: (note) => notes.push(note),
+  });
+  watcher.start();
+  clock.advance(MS_PER_HOUR);
+  const report = { timestamp: START_MS + MS_PER_MINUTE, latitude: CENTER[1], longitude: CENTER[0] };
+  await app.store(["tram", "bus", "van"].map((device_id) => ({ ...report, device_id })));
+  const devices = () => eventStore.after(APP, 0, 10).map(({ event }) => event.deviceId as string);
+  await until(() => devices().length === 2);
+  expect(devices().sort()).toEqual(["bus", "van"]);
+  expect(watcher.isFailing).toBe(true);
+  expect(notes).toHaveLength(1);
+  await watcher.checkpoint();
+  isBroken = false;
+  await until(() => devices().length === 3);
+  await until(() => watcher.isIdle);
+  expect(watcher.isFailing).toBe(false);
+  await watcher.stop();
+  await app.close();
 });
 
 test("GET /geofences/{id}/devices answers the devices inside, each with the time at which it entered", async () => {
