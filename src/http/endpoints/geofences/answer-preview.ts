@@ -3,6 +3,7 @@ import { presentHappening } from "../../../geofences/present-event.ts";
 import type { WatchEvent } from "../../../geofences/watch.ts";
 import type { Result } from "../../../lib/result.ts";
 import { SharedPool } from "../../../lib/schedule/shared-pool.ts";
+import { atMost, systemTimers } from "../../../lib/schedule/timers.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import type { WatchDraft } from "../../../model/watches/watch-rules.ts";
 import type { PreviewFence } from "../../../service/geofences/preview.ts";
@@ -22,6 +23,10 @@ const TOO_MANY: ServiceError = {
   message: "too many previews are under way; ask again later",
   retryAfterSeconds: 2,
 };
+
+/** Servers and proxies close a connection that is silent for a minute or so. Blanks change nothing in JSON. */
+const BEAT_MS = 15_000;
+const BLANK = bytesOf(" ");
 
 /** Those of a server share one pool, whatever they are of. */
 const pools = new WeakMap<PreviewFence, SharedPool>();
@@ -64,7 +69,7 @@ export function createAnswerPreview(
 }
 
 /** Events of a page that come one after the other. */
-class Arrivals {
+export class Arrivals {
   #events: WatchEvent[] = [];
   #change = Promise.withResolvers<void>();
   #isEnded = false;
@@ -99,18 +104,22 @@ class Arrivals {
 }
 
 /** The body of an answer, of which each piece is sent as soon as its events are certain. */
-async function* piecesOf(
+export async function* piecesOf(
   arrivals: Arrivals,
   preview: ReturnType<PreviewFence>,
   paging: { readonly offset: number; readonly limit: number },
+  timers = systemTimers,
 ): AsyncIterable<Uint8Array<ArrayBuffer>> {
   yield bytesOf('{"success":true,"events":[');
   let count = 0;
   for (let isOver = false; !isOver; ) {
-    await arrivals.some();
+    await atMost(timers, BEAT_MS, arrivals.some());
     isOver = arrivals.isEnded;
     const events = arrivals.take();
-    if (events.length === 0) continue;
+    if (events.length === 0) {
+      if (!isOver) yield BLANK;
+      continue;
+    }
     const texts = events.map((each) => JSON.stringify(presentHappening(each)));
     yield bytesOf(`${count === 0 ? "" : ","}${texts.join()}`);
     count += events.length;
