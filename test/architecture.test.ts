@@ -38,7 +38,7 @@ const RUNTIME_INTERFACES = [
   "runtime/listen.ts",
   "runtime/lock.ts",
   "runtime/sqlite.ts",
-  "runtime/post.ts",
+  "runtime/post/post.ts",
   "runtime/usage.ts",
 ];
 

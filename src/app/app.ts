@@ -23,6 +23,7 @@ import { messageOf } from "../lib/message-of.ts";
 import { Scheduler } from "../lib/schedule/scheduler.ts";
 import { type BaseMap, openBaseMap } from "../map/base-map.ts";
 import type { Clock } from "../model/time/clock.ts";
+import { EVERYWHERE } from "../model/webhooks/target-addresses.ts";
 import { type Files, ignoreFileError } from "../runtime/files.ts";
 import type { Listener } from "../runtime/listen.ts";
 import { createPatientFiles } from "../runtime/patient-files.ts";
@@ -163,11 +164,13 @@ export async function openApp(
 }
 
 function webhookParts(
-  { webhookTargets: targets }: Config,
-  { post, resolveName: resolve }: Platform,
+  { webhookTargets: targets, webhookProxy: proxy }: Config,
+  { post, resolveName: resolve, createProxiedPost }: Platform,
   { webhookSecrets: secrets }: Secrets,
 ): WebhookParts {
-  return { secrets, targets, post, resolve, version: manifest.version };
+  const common = { secrets, version: manifest.version };
+  if (proxy === null) return { ...common, targets, post, resolve };
+  return { ...common, targets: EVERYWHERE, post: createProxiedPost(proxy), resolve: async () => [] };
 }
 
 /** Writes the address for commands on this machine. They work without it, so a full disk must not prevent a start. */

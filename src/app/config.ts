@@ -23,6 +23,8 @@ export interface Config extends ArchiveConfig {
   /** Null if no broker is configured. */
   readonly mqtt: MqttConfig | null;
   readonly webhookTargets: TargetRules;
+  /** The proxy that all requests of webhooks go through, which then decides where they may lead; null for none. */
+  readonly webhookProxy: string | null;
   /** Null for a single process. */
   readonly cluster: ClusterConfig | null;
 }

@@ -14,9 +14,10 @@ import type { AcquireLock } from "./lock.ts";
 import { loadMqttBroker } from "./mqtt-broker.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { createNodeInputs } from "./node-inputs.ts";
-import { createPost, resolveBySystem } from "./node-post.ts";
 import { copyNodeSqlite, openNodeSqlite } from "./node-sqlite.ts";
-import type { Post, ResolveName } from "./post.ts";
+import { createPost, resolveBySystem } from "./post/node-post.ts";
+import type { Post, ResolveName } from "./post/post.ts";
+import { createProxiedPost } from "./post/proxied-post.ts";
 import { exitOnCrash, stopRequested } from "./process.ts";
 import { ownThreads, quietHelpers } from "./quiet-helpers.ts";
 import { readSecretLine, readTypedLine } from "./secret-input.ts";
@@ -34,6 +35,8 @@ export interface Platform {
   readonly copySqlite: CopySqlite;
   /** Sends requests of webhooks. */
   readonly post: Post;
+  /** Like `post`, through a proxy at this URL. */
+  createProxiedPost(proxy: string): Post;
   readonly resolveName: ResolveName;
   readonly startHelper: StartHelper;
   readonly listen: Listen;
@@ -78,6 +81,7 @@ export function createPlatform(): Platform {
     openSqlite: openNodeSqlite,
     copySqlite: copyNodeSqlite,
     post: createPost(),
+    createProxiedPost,
     resolveName: resolveBySystem,
     startHelper,
     listen: isDeno ? listenOnDeno : listenOnBun,

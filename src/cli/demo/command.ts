@@ -83,6 +83,7 @@ function parseDemo({ values }: CommandInput<typeof DEMO_FLAGS>): Result<DemoOpti
     demoSpeed: speed,
     mqtt: null,
     webhookTargets: { allowed: [] },
+    webhookProxy: null,
     cluster: null,
   };
   return ok({ config, speed, path });

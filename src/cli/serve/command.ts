@@ -50,7 +50,15 @@ function parseServe({
   const server = { port, hostname, corsOrigins, friendsApps, compat, viewersMax, mapFile };
   const webhookTargets = { allowed: values.webhookAllow };
   const others = { mqtt: mqtt.value, cluster: cluster.value };
-  const config = { dataDir, ...server, ...archive, demoSpeed: null, ...others, webhookTargets };
+  const config = {
+    dataDir,
+    ...server,
+    ...archive,
+    demoSpeed: null,
+    ...others,
+    webhookTargets,
+    webhookProxy: values.webhookProxy,
+  };
   return ok({ config, logLevel });
 }
 

@@ -42,6 +42,10 @@ const ORIGIN = ruled("ORIGIN", "be * or an origin such as https://example.org", 
 
 const BLOCK = ruled("CIDR", "be an address, or addresses such as 10.0.0.0/8", parseIpBlock);
 
+const PROXY = ruled("URL", "be an address such as http://proxy.example:3128", (text) =>
+  /^https?:/.test(text) && URL.parse(text)?.origin === text ? text : null,
+);
+
 const SEAL_INTERVAL: ValueKind<number> = {
   ...ruled("TIME", "be a time such as 15m, 1h or 1d, at most 24d", (text) => {
     const intervalMs = parseDuration(text);
@@ -193,6 +197,12 @@ export const SERVE_FLAGS = {
     repeats: true,
     otherwise: "public addresses, by https",
     does: "let webhooks reach these addresses too, also by http; see docs/webhooks.md",
+  },
+  webhookProxy: {
+    name: "webhook-proxy",
+    takes: PROXY,
+    otherwise: "none",
+    does: "send webhooks through this HTTP proxy, which then decides what they may reach",
   },
   ...CLUSTER_FLAGS,
   friendsApps: {

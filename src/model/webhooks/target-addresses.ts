@@ -35,6 +35,9 @@ export interface TargetRules {
   readonly allowed: readonly IpBlock[];
 }
 
+/** No bounds, for requests through a proxy, which has its own. */
+export const EVERYWHERE: TargetRules = { allowed: ["0.0.0.0/0", "::/0"].map((text) => parseIpBlock(text)!) };
+
 /** Why a webhook may not reach this address: "a private address"; null if it may. */
 export function targetFault(text: string, isEncrypted: boolean, { allowed }: TargetRules): string | null {
   const address = parseIpAddress(text);

@@ -14,7 +14,7 @@ import {
   type Webhook,
   type WebhookState,
 } from "../../model/webhooks/webhook.ts";
-import type { ResolveName } from "../../runtime/post.ts";
+import type { ResolveName } from "../../runtime/post/post.ts";
 import { createCorrectionId } from "../corrections/correction-id.ts";
 import { Turns } from "../corrections/turns.ts";
 import type { EditRequest } from "../geofences/edit-watches.ts";

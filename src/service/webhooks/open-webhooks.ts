@@ -3,7 +3,7 @@ import type { WebhookStore } from "../../hot/webhook-store.ts";
 import type { Timers } from "../../lib/schedule/timers.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { TargetRules } from "../../model/webhooks/target-addresses.ts";
-import type { Post, ResolveName } from "../../runtime/post.ts";
+import type { Post, ResolveName } from "../../runtime/post/post.ts";
 import type { StandingAppend } from "../ingest/standing-append.ts";
 import type { EventStore } from "../watching/event-store.ts";
 import { WebhookDelivery } from "./delivery.ts";

@@ -3,7 +3,7 @@ import type { Clock } from "../../model/time/clock.ts";
 import { signedHeaders } from "../../model/webhooks/signing.ts";
 import { type TargetRules, targetFault } from "../../model/webhooks/target-addresses.ts";
 import type { Webhook } from "../../model/webhooks/webhook.ts";
-import type { Post } from "../../runtime/post.ts";
+import type { Post } from "../../runtime/post/post.ts";
 import type { Delivery } from "./delivery-store.ts";
 import { parseRetryAfterMs } from "./retry-schedule.ts";
 

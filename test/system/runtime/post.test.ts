@@ -159,6 +159,29 @@ for (const [name, command] of Object.entries(RUNTIMES)) {
       }
     });
 
+    test("a proxy gets requests as they are, and neither it nor a receiver behind it keeps the sender waiting", async () => {
+      const requests: unknown[] = [];
+      const port = await receive(async (request, response) => {
+        const { host, "webhook-id": id } = request.headers;
+        requests.push([request.method, request.url, host, id, await bodyOf(request)]);
+        if (request.url!.endsWith("/hang")) return;
+        response
+          .writeHead(307, { location: "http://elsewhere.example/", "retry-after": "7" })
+          .end("é".repeat(5000));
+      });
+      const proxy = `http://127.0.0.1:${port}`;
+      const { outcome, lookups } = await post({ url: "http://hook.example/a", proxy });
+      expect(outcome).toEqual({ kind: "answered", status: 307, retryAfter: "7", body: "é".repeat(512) });
+      expect(requests).toEqual([
+        ["POST", "http://hook.example/a", "hook.example", "one", '{"type":"enter"}'],
+      ]);
+      expect(lookups).toBe(0);
+      const hanging = await post({ url: "http://hook.example/hang", proxy });
+      expect(hanging.outcome).toEqual({ kind: "failed", reason: "no answer within 15 seconds" });
+      const gone = await post({ url: "http://hook.example/", proxy: "http://127.0.0.1:9" });
+      expect(gone.outcome).toEqual({ kind: "failed", reason: "the request through the proxy failed" });
+    });
+
     test("what is no answer fails, with a reason that names no address", async () => {
       const port = await receive((_, response) => response.destroy());
       const closed = await post({ url: `http://hook.example:${port}/` });

@@ -42,6 +42,7 @@ const SERVE = {
   demoSpeed: null,
   mqtt: null,
   webhookTargets: { allowed: [] },
+  webhookProxy: null,
   cluster: null,
 };
 

@@ -108,6 +108,7 @@ const HOSTS = [
   "cli/remote/command.ts example.org",
   "cli/serve/command.ts map.example.org",
   "cli/serve/flags.ts example.org",
+  "cli/serve/flags.ts proxy.example",
   "formats/write/gpx.ts www.garmin.com", // Namespaces of XML, which nobody fetches.
   "formats/write/gpx.ts www.topografix.com",
   "formats/write/kml.ts www.google.com",

@@ -3,7 +3,8 @@ import { lookup } from "node:dns/promises";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { systemTimers, type Timers } from "../lib/schedule/timers.ts";
+import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
+import { EndedError, phraseOf } from "./failure-phrases.ts";
 import {
   ANSWER_BYTES_MAX,
   ANSWER_MS_MAX,
@@ -37,10 +38,10 @@ export function createPost(dependencies: PostDependencies = {}): Post {
   return async function post(request) {
     const { url, signal } = request;
     const ending = new AbortController();
-    const end = () => ending.abort(new Error("the server is stopping"));
+    const end = () => ending.abort(new EndedError("the server is stopping"));
     signal.addEventListener("abort", end);
     if (signal.aborted) end();
-    const overtime = () => ending.abort(new Error(`no answer within ${POST_MS_MAX / 1000} seconds`));
+    const overtime = () => ending.abort(new EndedError(`no answer within ${POST_MS_MAX / 1000} seconds`));
     const cancel = timers.after(POST_MS_MAX, overtime);
     try {
       const addresses = await resolveUntil(url, resolve, ending.signal);
@@ -155,23 +156,4 @@ function readAnswer(
       body: Buffer.concat(chunks).toString("utf8", 0, ANSWER_BYTES_MAX),
     });
   }
-}
-
-const PHRASES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "the connection was refused",
-  ECONNRESET: "the connection was closed",
-  EPIPE: "the connection was closed",
-  ENOTFOUND: "the name has no address",
-  EAI_AGAIN: "the name could not be looked up",
-  EHOSTUNREACH: "the address can't be reached",
-  ENETUNREACH: "the address can't be reached",
-  ETIMEDOUT: "the connection took too long",
-};
-
-/** Messages of the runtimes name addresses; those about certificates do not. */
-function phraseOf(error: unknown): string {
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  if (typeof code !== "string") return typeof message === "string" ? message : "the request failed";
-  if (/CERT|SSL|TLS|ALTNAME|SIGNED|ISSUER/.test(code)) return `the certificate is not valid (${code})`;
-  return PHRASES[code] ?? `the request failed (${code})`;
 }
