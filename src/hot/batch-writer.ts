@@ -8,6 +8,7 @@ import type { ChangeMarks } from "./change-marks.ts";
 import { NO_DEVICE } from "./devices/device-table.ts";
 import { NO_USER } from "./devices/users-of-app.ts";
 import type { AliasRows } from "./hidden/alias-rows.ts";
+import type { Aliases } from "./hidden/aliases.ts";
 import type { Followed, FollowingReport } from "./hidden/follow-report.ts";
 import type { ChangedPlace } from "./hidden/row-mover.ts";
 import { type DayLedger, isSealed, type LedgerDay } from "./late/day-ledger.ts";
@@ -96,7 +97,7 @@ export class BatchWriter {
       const timestampMs = batch.timestampMs[row]!;
       if (device === NO_DEVICE) {
         // The archive had it before the watcher.
-        marks?.note(this.#shownId(app.appId, batch, row), timestampMs, sequence);
+        marks?.note(shownIdOf(aliases, batch, row), timestampMs, sequence);
         continue;
       }
       carried.profile = profiles[row - from]!;
@@ -128,7 +129,7 @@ export class BatchWriter {
         counts.created++;
         if (isSealed(day)) counts.createdLate.push(row);
       }
-      if (!isHidden) marks?.note(this.#shownId(app.appId, batch, row), timestampMs, sequence);
+      if (!isHidden) marks?.note(shownIdOf(aliases, batch, row), timestampMs, sequence);
       if (this.#records.showsAtEnd) continue;
       if (isHidden) continue;
       app.touches.note(visible, sequence);
@@ -192,12 +193,6 @@ export class BatchWriter {
     if (this.#records.showsAtEnd) return;
     app.touches.note(device, report.sequence);
     if (timestampMs === app.table.columns.newestMs(device) && device !== newest.at(-1)) newest.push(device);
-  }
-
-  /** The device as which a report shows. */
-  #shownId(appId: AppId, { texts, device }: ReportBatch, row: number): DeviceId {
-    const deviceId = texts[device[row]!] as DeviceId;
-    return this.#aliasRows.aliasesOf(appId)?.of(deviceId)?.shownId ?? deviceId;
   }
 
   /** Records what the device was before the change, so call it before the change is visible. */
@@ -318,6 +313,12 @@ export interface HiddenOfApp {
 export interface HiddenRecords {
   /** Null if no correction hides a record of the app. */
   of(appId: AppId): HiddenOfApp | null;
+}
+
+/** The device as which a report shows. */
+function shownIdOf(aliases: Aliases | null, { texts, device }: ReportBatch, row: number): DeviceId {
+  const deviceId = texts[device[row]!] as DeviceId;
+  return aliases?.of(deviceId)?.shownId ?? deviceId;
 }
 
 /** Takes a device without a record out of all answers. */

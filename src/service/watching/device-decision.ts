@@ -51,6 +51,8 @@ export class DeviceDecision {
   /** States that were found in records before, and are needed for the next record. */
   readonly #past = new Map<string, WatchState>();
   readonly #events: DecidedEvent[];
+  #enteredBy: WatchedRecord | null = null;
+  #enteredFences: readonly Watch[] = [];
   readonly #neededMs: number;
   #snapshots: DeviceSnapshot[] = [];
   #sinceMs: number;
@@ -87,12 +89,7 @@ export class DeviceDecision {
 
   /** A fence whose state must be found in earlier records before this one is taken; null if there is none. */
   needsPast(record: WatchedRecord): Watch | null {
-    let missing: Watch | null = null;
-    this.#watches.visitFences(record.latitude, record.longitude, (watch) => {
-      if (missing !== null || this.#near.has(watch.id) || this.#past.has(watch.id)) return;
-      if (this.#isInside(watch, record)) missing = watch;
-    });
-    return missing;
+    return this.#entered(record).find(({ id }) => !this.#past.has(id)) ?? null;
   }
 
   /** Sets the state of such a fence before the next record. */
@@ -102,13 +99,11 @@ export class DeviceDecision {
 
   /** Takes the next record. */
   take(record: WatchedRecord): void {
-    const { timestampMs, latitude, longitude } = record;
+    const { timestampMs } = record;
     const wasFar = this.#near.size === 0;
-    this.#watches.visitFences(latitude, longitude, (watch) => {
-      if (this.#near.has(watch.id) || !this.#isInside(watch, record)) return;
+    for (const watch of this.#entered(record))
       this.#addNear(watch, this.#past.get(watch.id) ?? createWatchState());
-    });
-    this.#past.clear();
+    if (this.#past.size > 0) this.#past.clear();
     for (const alert of this.#watches.alerts) {
       if (this.#near.has(alert.id) || !this.#concerns(alert, record)) continue;
       this.#addNear(alert, createWatchState());
@@ -118,6 +113,18 @@ export class DeviceDecision {
       this.#takeNear(record);
     }
     this.#asOfMs = timestampMs;
+  }
+
+  /** The fences without a state that a record is inside of. */
+  #entered(record: WatchedRecord): readonly Watch[] {
+    if (this.#enteredBy === record) return this.#enteredFences;
+    const fences: Watch[] = [];
+    this.#watches.visitFences(record.latitude, record.longitude, (watch) => {
+      if (this.#near.has(watch.id) || fences.includes(watch)) return;
+      if (this.#isInside(watch, record)) fences.push(watch);
+    });
+    [this.#enteredBy, this.#enteredFences] = [record, fences];
+    return fences;
   }
 
   #takeNear(record: WatchedRecord): void {

@@ -14,14 +14,17 @@ interface Prepared {
 
 /** The fences and alerts of an app, prepared for decisions when they are first needed. */
 export class PreparedWatches {
+  /** With the entry of the log that changed any of them last. */
+  readonly #ofApps = new WeakMap<WatchesOfApp, { readonly sequence: number; readonly watches: AppWatches }>();
   readonly #prepared = new WeakMap<HeldWatch, Prepared>();
 
   /** As they are at the moment. */
   of(app: WatchesOfApp | null): AppWatches {
     if (app === null) return NO_WATCHES;
-    const alerts: Watch[] = [];
-    for (const watch of app.alerts.values()) alerts.push(this.#prepare(watch));
-    return {
+    const before = this.#ofApps.get(app);
+    if (before?.sequence === app.sequence) return before.watches;
+    const alerts = Array.from(app.alerts.values(), (watch) => this.#prepare(watch));
+    const watches: AppWatches = {
       find: (id) => {
         const watch = app.byId.get(id);
         return watch === undefined ? null : this.#prepare(watch);
@@ -30,6 +33,8 @@ export class PreparedWatches {
         app.index.visit(latitude, longitude, ({ watch }) => visit(this.#prepare(watch))),
       alerts,
     };
+    this.#ofApps.set(app, { sequence: app.sequence, watches });
+    return watches;
   }
 
   #prepare(held: HeldWatch): Watch {
