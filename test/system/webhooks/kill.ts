@@ -14,6 +14,7 @@ import { Receiver } from "./receiver.ts";
 import {
   type ListedEvent,
   listEvents,
+  listStored,
   makeAlert,
   makeKey,
   reportsOf,
@@ -27,7 +28,7 @@ const ROUND_EVENTS_MAX = 40;
 
 /**
  * Kills the server again and again while it takes reports and sends webhooks; expects that each event arrived, and
- * those of each device in their order.
+ * those of each device in the order in which they were stored.
  */
 export async function killAndCompare(runtime: Runtime, rounds: number, seed: number): Promise<void> {
   const random = seededRandom(seed);
@@ -61,7 +62,7 @@ export async function killAndCompare(runtime: Runtime, rounds: number, seed: num
       return last.length === DEVICES && last.every((event) => isArrived(`${event.id}_${event.revision}`));
     });
     expect(listed.filter((event) => !isArrived(`${event.id}_${event.revision}`))).toEqual([]);
-    expect(outOfOrder(receiver)).toEqual([]);
+    expect(outOfOrder(receiver, await listStored(client))).toEqual([]);
     expect(receiver.forged).toBe(0);
     await server.stop();
   } finally {
@@ -90,15 +91,17 @@ async function report(client: Client, next: () => number): Promise<void> {
   }
 }
 
-/** Events that arrived for the first time after a later one of their device. */
-function outOfOrder({ received }: Receiver): string[] {
+/** Events that arrived for the first time after one of their device that was stored later. */
+function outOfOrder({ received }: Receiver, stored: readonly ListedEvent[]): string[] {
+  const places = new Map(stored.map(({ id, revision }, place) => [`${id}_${revision}`, place]));
   const latest = new Map<string, number>();
   const ids = new Set<string>();
-  return received.flatMap(({ id, data: { device_id, timestamp } }) => {
-    if (ids.has(id)) return [];
+  return received.flatMap(({ id, data: { device_id } }) => {
+    const place = places.get(id);
+    if (place === undefined || ids.has(id)) return []; // What was replaced has no place any more.
     ids.add(id);
-    const isLate = timestamp < (latest.get(device_id) ?? 0);
-    latest.set(device_id, Math.max(timestamp, latest.get(device_id) ?? 0));
+    const isLate = place < (latest.get(device_id) ?? 0);
+    latest.set(device_id, Math.max(place, latest.get(device_id) ?? 0));
     return isLate ? [id] : [];
   });
 }

@@ -65,3 +65,17 @@ export async function listEvents(client: Client): Promise<ListedEvent[]> {
     if (!page.pagination.has_more) return events;
   }
 }
+
+/** The last revisions of all events of the app, in the order in which they were stored. */
+export async function listStored(client: Client): Promise<ListedEvent[]> {
+  const events: ListedEvent[] = [];
+  for (let after = 0; ; ) {
+    const page = (await send(client, "GET", `/api/v1/events?after=${after}&limit=1000`)) as unknown as {
+      readonly events: readonly ListedEvent[];
+      readonly pagination: { readonly after: number };
+    };
+    if (page.events.length === 0) return events;
+    events.push(...page.events);
+    ({ after } = page.pagination);
+  }
+}
