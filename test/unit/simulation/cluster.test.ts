@@ -15,7 +15,7 @@ import { RunFailure } from "./run/outcome.ts";
 // Its cases compute for seconds on a quiet machine, and wait for nothing.
 setDefaultTimeout(60_000);
 
-const RUNS = randomRuns(8);
+const RUNS = randomRuns(12);
 /** Fewer runs may end without a seal that fails. */
 const RUNS_FOR_RARE = 8;
 
