@@ -18,7 +18,7 @@ import { openNodeSqlite } from "../../src/runtime/node-sqlite.ts";
 import type { LateWindowSize } from "../../src/service/queries/history/read-stretches.ts";
 import type { SealReport } from "../../src/service/upkeep/seal/seal.ts";
 import { openMemorySqlite } from "./disk/memory-sqlite.ts";
-import { createTestApp, type TestApp, type TestStores } from "./test-app.ts";
+import { createTestApp, createWebhookParts, type TestApp, type TestStores } from "./test-app.ts";
 
 /** The service over a data directory with an archive, a log, and a manual clock. */
 export interface ArchiveApp extends TestApp {
@@ -105,6 +105,7 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
     onProgress: () => {},
     release: () => {},
     access: NO_ACCESS,
+    webhooks: await createWebhookParts(clock),
     keepsChanges: true,
   });
   const { lateWindow, readAsset } = options;

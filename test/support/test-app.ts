@@ -26,7 +26,7 @@ import { systemTimers } from "../../src/lib/schedule/timers.ts";
 import { parseIpBlock } from "../../src/lib/text/ip-address.ts";
 import type { Binding } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
-import { createManualClock, type ManualClock } from "../../src/model/time/clock.ts";
+import { type Clock, createManualClock, type ManualClock } from "../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../src/model/time/retention.ts";
 import type { StartHelper } from "../../src/runtime/helper/helper.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
@@ -55,6 +55,7 @@ import type { EventStore } from "../../src/service/watching/event-store.ts";
 import {
   type OpenWebhooks,
   openWebhooks,
+  type WebhookParts,
   type WebhookStores,
 } from "../../src/service/webhooks/open-webhooks.ts";
 import { openWal } from "../../src/wal/wal.ts";
@@ -428,20 +429,23 @@ async function openTestStores(
 async function openTestWebhooks(
   stores: Pick<WebhookStores, "hot" | "append" | "eventStore"> & { readonly clock: ManualClock },
 ): Promise<OpenWebhooks> {
-  const { clock } = stores;
+  const running = { timers: systemTimers, isNode: false, onNote: () => {} };
+  return openWebhooks(await createWebhookParts(stores.clock), { ...stores, ...running });
+}
+
+/** Receivers that take everything. Names are resolved to addresses outside, but for those that begin with `inside`. */
+export async function createWebhookParts(clock: Clock): Promise<WebhookParts> {
   const secretFile = {
     ...{ files: createMemoryKeyFiles(), path: "/data/webhook-secrets.json", clock },
     ...{ acquireLock: createMemoryLock(), process: { pid: 1, command: "serve" } },
   };
-  const parts = {
+  return {
     secrets: await WebhookSecrets.open(secretFile),
     targets: { allowed: [parseIpBlock("10.1.0.0/16")!] },
     post: async () => ({ kind: "answered", status: 200, retryAfter: null, body: "ok" }) as const,
     resolve: async (hostname: string) => [hostname.startsWith("inside") ? "10.2.0.1" : "2600::1"],
     version: "1.2.3",
   };
-  const running = { timers: systemTimers, isNode: false, onNote: () => {} };
-  return openWebhooks(parts, { ...stores, ...running });
 }
 
 /** Sends requests with the texts of the keys. */
