@@ -59,9 +59,9 @@ export async function killAndCompare(runtime: Runtime, rounds: number, seed: num
     await until(async () => {
       listed = await listEvents(client);
       const last = listed.filter((event) => event.timestamp === timestamp);
-      return last.length === DEVICES && last.every((event) => isArrived(`${event.id}_${event.revision}`));
+      // What a start finds undecided may be stored behind the last one.
+      return last.length === DEVICES && listed.every((event) => isArrived(`${event.id}_${event.revision}`));
     });
-    expect(listed.filter((event) => !isArrived(`${event.id}_${event.revision}`))).toEqual([]);
     expect(outOfOrder(receiver, await listStored(client))).toEqual([]);
     expect(receiver.forged).toBe(0);
     await server.stop();
