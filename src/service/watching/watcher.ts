@@ -30,7 +30,7 @@ const DEVICES_AT_ONCE = 32;
 const RETRY_MS = 5000;
 /** While there is much to do, the position is written this often. It costs a look at all marks. */
 const POSITION_MS = 5000;
-/** How many times as long as it works the watcher rests, by how far it is behind. */
+/** How many times as long as it works the watcher rests while much waits, by how far it is behind. */
 const LEISURE: readonly { readonly behindMsMax: number; readonly share: number }[] = [
   { behindMsMax: 5000, share: 20 },
   { behindMsMax: 30_000, share: 3 },
@@ -204,7 +204,8 @@ export class Watcher {
   async #decideAtLeisure(): Promise<void> {
     const startedMs = performance.now();
     await this.#decideTaken();
-    const { behindMs } = this.backlog;
+    const { behindMs, devices } = this.backlog;
+    if (devices <= DEVICES_AT_ONCE) return; // Reports leave it time enough, and who waits for an event is told soon.
     const share = LEISURE.find(({ behindMsMax }) => behindMs < behindMsMax)?.share ?? 0;
     const pauseMs = share * (performance.now() - startedMs);
     if (pauseMs >= 1) await pause(this.#dependencies.timers, pauseMs, this.#stopping.signal);

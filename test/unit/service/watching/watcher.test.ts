@@ -266,6 +266,31 @@ test("Watcher decides the other devices while the records of one can't be read, 
   await app.close();
 });
 
+test("Watcher makes the events of few devices without a rest, whatever came before", async () => {
+  const clock = createManualClock(START_MS);
+  const app = await createArchiveApp({ clock });
+  await ask(app, "POST", "geofences", FENCES[0]);
+  const { hot, scheduler, eventStore } = app.directory;
+  const watcher = new Watcher({
+    ...{ hot, scheduler, clock, events: eventStore, retention: DEFAULT_RETENTION },
+    states: new DeviceStates(eventStore.database),
+    reader: readerOf(app),
+    timers: { nowMs: systemTimers.nowMs, after: () => () => undefined }, // A rest would never end.
+    onNote: () => undefined,
+  });
+  watcher.start();
+  clock.advance(MS_PER_HOUR);
+  const count = () => eventStore.after(APP, 0, 100).length;
+  for (let minute = 1; minute <= 20; minute++) {
+    const timestamp = START_MS + minute * MS_PER_MINUTE;
+    const latitude = CENTER[1] + ((minute + 1) % 2);
+    await app.store([{ device_id: "bus", timestamp, latitude, longitude: CENTER[0] }]);
+    await until(() => count() === minute);
+  }
+  await watcher.stop();
+  await app.close();
+});
+
 test("GET /geofences/{id}/devices answers the devices inside, each with the time at which it entered", async () => {
   const clock = createManualClock(START_MS);
   const app = await createArchiveApp({ clock });
