@@ -136,6 +136,7 @@ function createEraser(
       ...{ access, quarantine, files, damagedDirectory, forget, scheduler, timers },
       events: opened.eventStore,
       hasRecords: (appId, deviceId) => hasNewest(hot, appId, deviceId),
+      dropMark: (appId, deviceId) => void hot.marks().ofApp(appId).devices.delete(deviceId),
       appsOfDamaged: (name) => appsOfLost(archive.manifest, name),
       forgetDeliveries: (erasure) =>
         webhooks?.delivery.forgetSubject(erasure) ??

@@ -29,6 +29,8 @@ export interface ElsewhereDependencies {
   readonly scheduler: Pick<Scheduler, "run">;
   readonly timers: Timers;
   readonly hasRecords: (appId: AppId, deviceId: DeviceId) => boolean;
+  /** Forgets that fences and alerts have not seen a device as it is now. */
+  readonly dropMark: (appId: AppId, deviceId: DeviceId) => void;
   readonly damagedDirectory: string;
   /** The apps that have records in a damaged file; null if that is not known. */
   readonly appsOfDamaged: (name: string) => ReadonlySet<AppId> | null;
@@ -108,12 +110,13 @@ const TRIES_MAX = 50;
 const RETRY_MS = 200;
 
 async function eraseStoredEvents(
-  { events, scheduler, timers, hasRecords }: ElsewhereDependencies,
+  { events, scheduler, timers, hasRecords, dropMark }: ElsewhereDependencies,
   erasure: HeldErasure,
   report: ReportBuilder,
 ): Promise<void> {
   const { appId, deviceIds } = erasure;
   const gone = deviceIds.filter((deviceId) => !hasRecords(appId, deviceId));
+  for (const deviceId of gone) dropMark(appId, deviceId); // Else the next seal would write it into the database again.
   report.add("events", await scheduler.run(appId, eraseEvents(events, erasure, gone)));
   for (let tries = 1; !events.checkpoint(); tries++) {
     if (tries === TRIES_MAX) throw new Error("another process reads the database of events");

@@ -4,6 +4,7 @@ import { createSaltedFrames, FRAME_HEADER_BYTES } from "../../../src/lib/frames/
 import { createRandomSalt } from "../../../src/lib/frames/head.ts";
 import { viewsOf } from "../../../src/lib/frames/views.ts";
 import { FormatVersionError } from "../../../src/lib/text/versioned-json.ts";
+import { NEWEST_KIND } from "../../../src/model/standing-entry.ts";
 import { createEntryEncoder } from "../../../src/wal/entry/entry.ts";
 import {
   encodeSegmentHead,
@@ -131,7 +132,7 @@ test("openWal() refuses a log with an entry of a kind that it does not know, and
   contents.get(first!)![SEGMENT_HEAD_BYTES + 28]! ^= 1; // Damage that would be repaired otherwise.
   const salt = createRandomSalt();
   const frame = createEntryEncoder().encode(APP, namedBatch("newer"), FRAME_HEADER_BYTES);
-  frame[FRAME_HEADER_BYTES] = 9;
+  frame[FRAME_HEADER_BYTES] = NEWEST_KIND + 1;
   createSaltedFrames(salt).stamp(frame, 4);
   contents.set(second!, Buffer.concat([encodeSegmentHead(4, salt), frame]));
 
@@ -139,7 +140,7 @@ test("openWal() refuses a log with an entry of a kind that it does not know, and
   newer.beforeOperation = (operation) => {
     expect(["makeDirectory", "list", "size", "read"]).toContain(operation);
   };
-  const refusal = `"${second}": expected known kinds of entries, found kind 9. A newer program wrote it.`;
+  const refusal = `"${second}": expected known kinds of entries, found kind ${NEWEST_KIND + 1}. A newer program wrote it.`;
   expect(await outcome(openTestWal(newer))).toThrow(refusal);
   expect(newer.contents()).toEqual(contents);
 });

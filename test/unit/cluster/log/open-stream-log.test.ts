@@ -3,6 +3,7 @@ import { ENTRY_LENGTH_BYTES, encodeGroup, MessageError } from "../../../../src/c
 import { StreamError } from "../../../../src/cluster/stream/stream.ts";
 import { messageOf } from "../../../../src/lib/message-of.ts";
 import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
+import { NEWEST_KIND } from "../../../../src/model/standing-entry.ts";
 import { createEntryEncoder, type LogEntry } from "../../../../src/wal/entry/entry.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { APP, namedBatch } from "../../wal/fixture.ts";
@@ -37,9 +38,8 @@ test("openStreamLog() hands over what there is from its first message on, and th
 
 test("a kind of entry that a node does not know stops it, at its start or later, before anything is applied", async () => {
   const frame = createEntryEncoder().encode(APP, namedBatch("newer"), ENTRY_LENGTH_BYTES);
-  frame[ENTRY_LENGTH_BYTES] = 9;
-  const refusal =
-    'stream wherehouse": expected known kinds of entries, found kind 9. A newer program wrote it.';
+  frame[ENTRY_LENGTH_BYTES] = NEWEST_KIND + 1;
+  const refusal = `stream wherehouse": expected known kinds of entries, found kind ${NEWEST_KIND + 1}. A newer program`;
 
   const { time, servers } = createServers();
   keepNamed(servers, "a");

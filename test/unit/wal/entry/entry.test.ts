@@ -4,6 +4,7 @@ import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../../src/model/report-batch.ts";
+import { NEWEST_KIND } from "../../../../src/model/standing-entry.ts";
 import { createEntryDecoder, createEntryEncoder, type LogEntry } from "../../../../src/wal/entry/entry.ts";
 import { createTextColumnReader } from "../../../../src/wal/entry/text-column.ts";
 import * as fc from "../../../support/fast-check.ts";
@@ -160,7 +161,7 @@ test("EntryDecoder takes columns that are not named as not carried", () => {
 
 test("EntryDecoder refuses kinds of other programs, naming the file, and takes 0, which is no kind, for no entry", () => {
   const bytes = encoder.encode(APP, namedBatch("d"), 0);
-  for (const kind of [8, 9, 255]) {
+  for (const kind of [NEWEST_KIND + 1, NEWEST_KIND + 2, 255]) {
     expect(() => decode(bytes.with(0, kind))).toThrow(
       new FormatVersionError("log segment", PATH, "known kinds of entries", `kind ${kind}`),
     );
