@@ -153,11 +153,14 @@ describePage(
         [-0.004, 0.006],
       ] as const)
         await clickAt(page, north, east);
-      const corners = async () => (await drawnOver(page))["td-point"]!.length;
-      await visit.until("three corners", async () => (await corners()) >= 3);
-      const before = await corners();
+      // The pointer is a corner, too, and the ring ends where it begins.
+      const corners = async () => {
+        const [shape] = (await drawnOver(page))["td-polygon"]!;
+        return (shape!.geometry.coordinates[0] as unknown as readonly unknown[]).length - 2;
+      };
+      await visit.until("three corners", async () => (await corners()) === 3);
       await page.keyboard.press("Escape");
-      await visit.until("a corner less", async () => (await corners()) < before);
+      await visit.until("a corner less", async () => (await corners()) === 2);
       for (let presses = 0; presses < 8; presses++) await page.keyboard.press("Escape");
       await page.getByRole("heading", { name: "Geofences" }).waitFor({ state: "detached" });
       expect((await drawnOver(page))["td-polygon"] ?? []).toEqual([]);
