@@ -32,7 +32,7 @@ const RETRY_MS = 5000;
 const POSITION_MS = 5000;
 /** How many times as long as it works the watcher rests while much waits, by how far it is behind. */
 const LEISURE: readonly { readonly behindMsMax: number; readonly share: number }[] = [
-  { behindMsMax: 5000, share: 20 },
+  { behindMsMax: 5000, share: 40 },
   { behindMsMax: 30_000, share: 3 },
 ];
 /** Marks of a transaction, which takes some milliseconds. */
