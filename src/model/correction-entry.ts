@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { padded, type Views } from "../lib/frames/views.ts";
 import { isObject } from "../lib/is-object.ts";
-import { FormatVersionError } from "../lib/text/versioned-json.ts";
+import { FormatVersionError, parseMembers } from "../lib/text/versioned-json.ts";
 import {
   batchOfMembers,
   CORRECTION_ACTIONS,
@@ -199,15 +199,6 @@ function isRecordOrNull(value: unknown): value is RecordMembers | null {
 
 function isPosition(value: unknown): value is CorrectionTarget["position"] {
   return isObject(value) && typeof value.latitude === "number" && typeof value.longitude === "number";
-}
-
-function parseMembers(text: string): Record<string, unknown> | null {
-  try {
-    const members: unknown = JSON.parse(text);
-    return isObject(members) ? members : null;
-  } catch {
-    return null;
-  }
 }
 
 function isAscending(timestampMs: Float64Array): boolean {

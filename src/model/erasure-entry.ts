@@ -1,21 +1,13 @@
-import { Buffer } from "node:buffer";
-import { padded, type Views } from "../lib/frames/views.ts";
+import { decodeNamedMembers, encodeNamedMembers } from "../lib/frames/named-members.ts";
+import type { Views } from "../lib/frames/views.ts";
 import { isObject } from "../lib/is-object.ts";
-import { FormatVersionError } from "../lib/text/versioned-json.ts";
+import { refuseStrangers } from "../lib/text/versioned-json.ts";
 import { batchOfMembers, type RecordMembers } from "./correction.ts";
 import type { Erasure } from "./erasure.ts";
 import { type AppId, type DeviceId, parseAppId, type UserId } from "./ids.ts";
 import { deviceIdFault, userIdFault } from "./report.ts";
 
-/*
- * The entry of an erasure, padded with zeros to a multiple of 8:
- *
- *    0  u8   kind, 6
- *    1  u8   bytes of the app id
- *    2  u16  zero
- *    4  u32  bytes of the members
- *    8  app id, members (JSON)
- */
+/** The kind of the entry of an erasure, whose members its app owns (`lib/frames/named-members.ts`). */
 export const ERASURE_KIND = 6;
 
 /** Destroys what earlier entries hold of its subject. It stays in the log until the files are rewritten. */
@@ -36,8 +28,6 @@ export interface NewestOfDevice {
   readonly record: RecordMembers;
 }
 
-const HEAD_BYTES = 8;
-
 /** The encoded entry behind `headroomBytes` for the caller, a multiple of 8. */
 export function encodeErasureEntry(
   { appId, previous, erasure, newest, corrections }: ErasureEntry,
@@ -45,15 +35,8 @@ export function encodeErasureEntry(
 ): Uint8Array<ArrayBuffer> {
   const { appId: _, range, ...members } = erasure;
   const [start, end] = [range.startMs, range.endMs].map((ms) => (Number.isFinite(ms) ? ms : null));
-  const json = Buffer.from(JSON.stringify({ ...members, start, end, previous, newest, corrections }));
-  const contentAt = headroomBytes + HEAD_BYTES;
-  const encoded = new Uint8Array(padded(contentAt + appId.length + json.length));
-  const bytes = Buffer.from(encoded.buffer);
-  bytes[headroomBytes] = ERASURE_KIND;
-  bytes[headroomBytes + 1] = bytes.write(appId, contentAt, "latin1");
-  bytes.writeUInt32LE(json.length, headroomBytes + 4);
-  bytes.set(json, contentAt + appId.length);
-  return encoded;
+  const all = { ...members, start, end, previous, newest, corrections };
+  return encodeNamedMembers(ERASURE_KIND, appId, all, headroomBytes);
 }
 
 const KNOWN_MEMBERS: readonly string[] = [
@@ -66,21 +49,16 @@ const KNOWN_MEMBERS: readonly string[] = [
  * `FormatVersionError`, which names `path`, if it has a member that a newer version added.
  */
 export function decodeErasureEntry(
-  { bytes }: Views,
+  views: Views,
   start: number,
   end: number,
   path: string,
 ): ErasureEntry | null {
-  if (start + HEAD_BYTES > end || end > bytes.length) return null;
-  const jsonAt = start + HEAD_BYTES + bytes[start + 1]!;
-  const jsonEnd = jsonAt + bytes.readUInt32LE(start + 4);
-  if (padded(jsonEnd) !== end) return null;
-  const appId = parseAppId(bytes.toString("latin1", start + HEAD_BYTES, jsonAt));
-  const members = parseMembers(bytes.toString("utf8", jsonAt, jsonEnd));
-  if (appId === null || members === null) return null;
-  const stranger = Object.keys(members).find((name) => !KNOWN_MEMBERS.includes(name));
-  if (stranger !== undefined)
-    throw new FormatVersionError("erasure", path, "known members", `member "${stranger}"`);
+  const named = decodeNamedMembers(views, start, end);
+  const appId = named === null ? null : parseAppId(named.owner);
+  if (named === null || appId === null) return null;
+  const { members } = named;
+  refuseStrangers("erasure", path, members, KNOWN_MEMBERS);
   const { id, deviceIds, userId, block, createdMs, createdBy, continues } = members;
   const { previous, newest, corrections } = members;
   if (typeof id !== "string" || typeof block !== "boolean") return null;
@@ -103,15 +81,6 @@ export function decodeErasureEntry(
     newest: newest.map(({ deviceId, record }) => ({ deviceId, record })),
     corrections,
   };
-}
-
-function parseMembers(text: string): Record<string, unknown> | null {
-  try {
-    const members: unknown = JSON.parse(text);
-    return isObject(members) ? members : null;
-  } catch {
-    return null;
-  }
 }
 
 function isDeviceId(value: unknown): value is DeviceId {

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { padded, type Views } from "../lib/frames/views.ts";
 import { isObject } from "../lib/is-object.ts";
+import { parseMembers } from "../lib/text/versioned-json.ts";
 import { type AppId, parseAppId } from "./ids.ts";
 
 /*
@@ -128,15 +129,6 @@ export function decodeQuarantineEntry(
     }
     default:
       return null;
-  }
-}
-
-function parseMembers(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const members: unknown = JSON.parse(text);
-    return isObject(members) ? members : null;
-  } catch {
-    return null;
   }
 }
 

@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { padded, type Views } from "../lib/frames/views.ts";
-import { isObject } from "../lib/is-object.ts";
-import { FormatVersionError } from "../lib/text/versioned-json.ts";
+import { parseMembers, refuseStrangers } from "../lib/text/versioned-json.ts";
 import {
   CORRECTION_KIND,
   type CorrectionEntry,
@@ -174,16 +173,9 @@ function decodeProfileEntry(
 const KNOWN_MEMBERS: readonly string[] = ["name", "color", "icon", "tags", "metadata"];
 
 function decodeProfile(text: string, path: string): DeviceProfile | null {
-  let members: unknown;
-  try {
-    members = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  if (!isObject(members)) return null;
-  const stranger = Object.keys(members).find((name) => !KNOWN_MEMBERS.includes(name));
-  if (stranger !== undefined)
-    throw new FormatVersionError("device profile", path, "known members", `member "${stranger}"`);
+  const members = parseMembers(text);
+  if (members === null) return null;
+  refuseStrangers("device profile", path, members, KNOWN_MEMBERS);
   const profile = parseDeviceProfile(members);
   return profile.ok ? profile.value : null;
 }

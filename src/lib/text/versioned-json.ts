@@ -58,6 +58,19 @@ function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | nul
   return isObject(object) ? object : null;
 }
 
+/** The members of a JSON object; null if the text is none. */
+export function parseMembers(text: string): Record<string, unknown> | null {
+  const members = parseJson(text);
+  return isObject(members) ? members : null;
+}
+
+/** Throws a `FormatVersionError`, which names `path`, if `what` has a member that a newer version added. */
+export function refuseStrangers(what: string, path: string, members: object, known: readonly string[]): void {
+  const stranger = Object.keys(members).find((name) => !known.includes(name));
+  if (stranger !== undefined)
+    throw new FormatVersionError(what, path, "known members", `member "${stranger}"`);
+}
+
 function versionOf({ version }: Readonly<Record<string, unknown>>): number | null {
   return typeof version === "number" && Number.isInteger(version) && version >= 1 ? version : null;
 }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { padded, type Views } from "../../lib/frames/views.ts";
 import { isObject } from "../../lib/is-object.ts";
-import { FormatVersionError } from "../../lib/text/versioned-json.ts";
+import { FormatVersionError, parseMembers, refuseStrangers } from "../../lib/text/versioned-json.ts";
 import { type AppId, parseAppId } from "../ids.ts";
 import type { Area, Line } from "./area.ts";
 import {
@@ -145,6 +145,9 @@ function differences<Members extends object>(members: Members, defaults: Members
   ) as Partial<Members>;
 }
 
+/** In messages. */
+const WATCH = "fence or alert";
+
 const KNOWN_MEMBERS: readonly string[] = [
   ...["id", "watchKind", "atMs", "part", "past", "look", "rules", "area"],
 ];
@@ -167,7 +170,7 @@ export function decodeWatchEntry(
   const appId = parseAppId(bytes.toString("latin1", start + HEAD_BYTES, jsonAt));
   const members = parseMembers(bytes.toString("utf8", jsonAt, jsonEnd));
   if (appId === null || members === null) return null;
-  refuseStrangers(members, KNOWN_MEMBERS, path);
+  refuseStrangers(WATCH, path, members, KNOWN_MEMBERS);
   const { id, watchKind, atMs, part = null, past = null } = members;
   if (typeof id !== "string" || !Number.isSafeInteger(atMs)) return null;
   if (watchKind !== "fence" && watchKind !== "alert") return null;
@@ -175,25 +178,9 @@ export function decodeWatchEntry(
   const common = { kind: "watch", appId, id, watchKind, atMs: atMs as number, part, past } as const;
   const change = bytes[start + 2]!;
   if (change === DELETE) return numbersAt === end ? { ...common, draft: null } : null;
-  if (change > DELETE)
-    throw new FormatVersionError("fence or alert", path, "known changes", `change ${change}`);
+  if (change > DELETE) throw new FormatVersionError(WATCH, path, "known changes", `change ${change}`);
   const draft = decodeDraft(watchKind, members, f64.subarray(numbersAt / 8, end / 8), path);
   return change === SET && draft !== null ? { ...common, draft } : null;
-}
-
-function parseMembers(text: string): Record<string, unknown> | null {
-  try {
-    const members: unknown = JSON.parse(text);
-    return isObject(members) ? members : null;
-  } catch {
-    return null;
-  }
-}
-
-function refuseStrangers(members: object, known: readonly string[], path: string): void {
-  const stranger = Object.keys(members).find((name) => !known.includes(name));
-  if (stranger !== undefined)
-    throw new FormatVersionError("fence or alert", path, "known members", `member "${stranger}"`);
 }
 
 function isPart(value: unknown): value is ImportPart | null {
@@ -231,7 +218,7 @@ function withDefaults<Members extends WatchLook | FenceRules | AlertRules>(
   path: string,
 ): Members | null {
   if (!isObject(value)) return null;
-  refuseStrangers(value, Object.keys(defaults), path);
+  refuseStrangers(WATCH, path, value, Object.keys(defaults));
   return Object.keys(value).length === 0 ? defaults : { ...defaults, ...(value as Partial<Members>) };
 }
 
@@ -240,19 +227,19 @@ function decodeArea(value: unknown, numbers: Float64Array, path: string): Area |
   const { type } = value;
   if (type === "Point") {
     const { latitude, longitude, radiusMeters } = value;
-    refuseStrangers(value, ["type", "latitude", "longitude", "radiusMeters"], path);
+    refuseStrangers(WATCH, path, value, ["type", "latitude", "longitude", "radiusMeters"]);
     const areNumbers = [latitude, longitude, radiusMeters].every((number) => typeof number === "number");
     return areNumbers && numbers.length === 0 ? (value as unknown as Area) : null;
   }
   if (type === "LineString") {
-    refuseStrangers(value, ["type", "bufferMeters"], path);
+    refuseStrangers(WATCH, path, value, ["type", "bufferMeters"]);
     const { bufferMeters } = value;
     if (typeof bufferMeters !== "number" || numbers.length < 4) return null;
     return { type, line: numbers.slice(), bufferMeters };
   }
   if (type !== "Polygon" && type !== "MultiPolygon")
     throw new FormatVersionError("fence", path, "known areas", `area "${String(type)}"`);
-  refuseStrangers(value, ["type", "rings"], path);
+  refuseStrangers(WATCH, path, value, ["type", "rings"]);
   const { rings } = value;
   if (!Array.isArray(rings)) return null;
   let at = 0;

@@ -1,20 +1,13 @@
-import { Buffer } from "node:buffer";
-import { padded, type Views } from "../../lib/frames/views.ts";
+import { decodeNamedMembers, encodeNamedMembers } from "../../lib/frames/named-members.ts";
+import type { Views } from "../../lib/frames/views.ts";
 import { isObject } from "../../lib/is-object.ts";
-import { FormatVersionError } from "../../lib/text/versioned-json.ts";
+import { FormatVersionError, refuseStrangers } from "../../lib/text/versioned-json.ts";
 import { type AppId, parseAppId } from "../ids.ts";
 import { WEBHOOK_STATES, type Webhook } from "./webhook.ts";
 
-/*
- * The entry of a webhook, padded with zeros to a multiple of 8:
- *
- *    0  u8   kind, 9
- *    1  u8   bytes of the app id
- *    2  u16  zero
- *    4  u32  bytes of the members
- *    8  app id, members (JSON)
- *
- * Secrets and headers are never in it.
+/**
+ * The kind of the entry of a webhook, whose members its app owns (`lib/frames/named-members.ts`). Secrets and headers
+ * are never in it.
  */
 export const WEBHOOK_KIND = 9;
 
@@ -27,23 +20,14 @@ export interface WebhookEntry {
   readonly webhook: Webhook | null;
 }
 
-const HEAD_BYTES = 8;
-
 /** The encoded entry behind `headroomBytes` for the caller, a multiple of 8. */
 export function encodeWebhookEntry(
   { appId, id, webhook }: WebhookEntry,
   headroomBytes: number,
 ): Uint8Array<ArrayBuffer> {
   const { id: _, appId: __, ...rest } = webhook ?? { id, appId };
-  const json = Buffer.from(JSON.stringify({ id, webhook: webhook === null ? null : rest }));
-  const contentAt = headroomBytes + HEAD_BYTES;
-  const encoded = new Uint8Array(padded(contentAt + appId.length + json.length));
-  const bytes = Buffer.from(encoded.buffer);
-  bytes[headroomBytes] = WEBHOOK_KIND;
-  bytes[headroomBytes + 1] = bytes.write(appId, contentAt, "latin1");
-  bytes.writeUInt32LE(json.length, headroomBytes + 4);
-  bytes.set(json, contentAt + appId.length);
-  return encoded;
+  const members = { id, webhook: webhook === null ? null : rest };
+  return encodeNamedMembers(WEBHOOK_KIND, appId, members, headroomBytes);
 }
 
 /**
@@ -51,38 +35,19 @@ export function encodeWebhookEntry(
  * `FormatVersionError`, which names `path`, if it has a member or a state that a newer version added.
  */
 export function decodeWebhookEntry(
-  { bytes }: Views,
+  views: Views,
   start: number,
   end: number,
   path: string,
 ): WebhookEntry | null {
-  if (start + HEAD_BYTES > end || end > bytes.length) return null;
-  const jsonAt = start + HEAD_BYTES + bytes[start + 1]!;
-  const jsonEnd = jsonAt + bytes.readUInt32LE(start + 4);
-  if (padded(jsonEnd) !== end) return null;
-  const appId = parseAppId(bytes.toString("latin1", start + HEAD_BYTES, jsonAt));
-  const members = parseMembers(bytes.toString("utf8", jsonAt, jsonEnd));
-  if (appId === null || members === null || typeof members.id !== "string") return null;
-  refuseStrangers(members, ["id", "webhook"], path);
-  const { id, webhook } = members;
+  const named = decodeNamedMembers(views, start, end);
+  const appId = named === null ? null : parseAppId(named.owner);
+  if (named === null || appId === null || typeof named.members.id !== "string") return null;
+  refuseStrangers("webhook", path, named.members, ["id", "webhook"]);
+  const { id, webhook } = named.members;
   if (webhook === null) return { kind: "webhook", appId, id, webhook };
   const parsed = parseWebhook(webhook, path);
   return parsed === null ? null : { kind: "webhook", appId, id, webhook: { ...parsed, id, appId } };
-}
-
-function parseMembers(text: string): Record<string, unknown> | null {
-  try {
-    const members: unknown = JSON.parse(text);
-    return isObject(members) ? members : null;
-  } catch {
-    return null;
-  }
-}
-
-function refuseStrangers(members: object, known: readonly string[], path: string): void {
-  const stranger = Object.keys(members).find((name) => !known.includes(name));
-  if (stranger !== undefined)
-    throw new FormatVersionError("webhook", path, "known members", `member "${stranger}"`);
 }
 
 type Members = Omit<Webhook, "id" | "appId">;
@@ -110,7 +75,7 @@ const CHECKS: { readonly [Name in keyof Members]: (value: unknown) => boolean } 
 
 function parseWebhook(value: unknown, path: string): Members | null {
   if (!isObject(value)) return null;
-  refuseStrangers(value, Object.keys(CHECKS), path);
+  refuseStrangers("webhook", path, value, Object.keys(CHECKS));
   if (!Object.entries(CHECKS).every(([name, isValid]) => isValid(value[name]))) return null;
   const members = value as unknown as Members;
   if (!WEBHOOK_STATES.includes(members.state))
