@@ -1,7 +1,7 @@
 import { failureOf, WherehouseError } from "./failure.ts";
 
 export interface ConnectionOptions {
-  /** Of the server, such as `http://127.0.0.1:3000`. */
+  /** The address of the server, such as `http://127.0.0.1:3000`. */
   readonly url: string;
   readonly key: string;
   /** How requests are sent; by default the runtime's own `fetch`. */

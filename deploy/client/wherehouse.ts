@@ -57,7 +57,7 @@ export class Wherehouse {
       this.pages<typeof USER_HISTORY, Query>(USER_HISTORY, { path: { user_id }, ...asked(query) }),
   };
 
-  /** Of all devices of the app. */
+  /** Questions about all devices of the app. */
   readonly locations = {
     current: <Query extends QueryOf<typeof APP_CURRENT>>(query?: Query) =>
       this.pages<typeof APP_CURRENT, Query>(APP_CURRENT, asked(query)),

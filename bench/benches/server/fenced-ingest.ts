@@ -7,7 +7,7 @@ const DEVICES = 1000;
 const CONNECTIONS = 16;
 const BATCH_SIZE = 100;
 const FENCES_A_REQUEST = 500;
-/** One of so many fences is where devices are. */
+/** Devices are at one fence of this many. */
 const TOUCHED = 100;
 const SHARE_MIN = 0.95;
 

@@ -31,7 +31,8 @@ describePage(
           const asked = codeOf(visit);
           return asked.some((path) => path.includes("worker")) && asked;
         });
-        expect(code.filter((path) => /uplot|uqr|terra-draw/i.test(path))).toEqual([]); // For who asks for them.
+        // These are loaded once a person needs them.
+        expect(code.filter((path) => /uplot|uqr|terra-draw/i.test(path))).toEqual([]);
         const sizes = await Promise.all(code.map((path) => packedSize(visit.url + path)));
         expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(CODE_BYTES_MAX);
 

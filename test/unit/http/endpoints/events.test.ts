@@ -153,8 +153,8 @@ test("after of a page by time asks for what is stored later", async () => {
 
 test("wrong questions are refused, parameters before what is missing", async () => {
   const refusals: readonly (readonly [string, number, string])[] = [
-    ["/api/v1/devices/nobody/events?limit=0", 400, "limit must be between 1 and 1000"],
-    ["/api/v1/devices/nobody/events?start=2&end=2", 400, "start must be before end"],
+    ["/api/v1/devices/unknown/events?limit=0", 400, "limit must be between 1 and 1000"],
+    ["/api/v1/devices/unknown/events?start=2&end=2", 400, "start must be before end"],
     ["/api/v1/events?after=1&offset=1", 400, "after can't be combined with order=desc or offset"],
     ["/api/v1/events?after=1&order=desc", 400, "after can't be combined with order=desc or offset"],
     ["/api/v1/events?kinds=leave", 400, "kinds must be of enter, exit, dwell, alert_start, alert_end"],
@@ -165,7 +165,7 @@ test("wrong questions are refused, parameters before what is missing", async () 
       expect.objectContaining({ status, body: { success: false, message } }),
     ]);
   for (const path of [
-    "/api/v1/devices/nobody/events",
+    "/api/v1/devices/unknown/events",
     `/api/v1/geofences/${alertId}/events`,
     `/api/v1/alerts/${fenceId}/events`,
   ])

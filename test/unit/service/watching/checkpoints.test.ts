@@ -32,7 +32,7 @@ function checkpointBy(start: StartHelper): void {
   new Checkpoints({ events, path, startHelper: start, script: SCRIPT, timers }).start();
 }
 
-/** Stores so much that more pages wait than SQLite would leave. */
+/** Stores events until more pages wait than SQLite leaves by itself. */
 function fill(): void {
   for (let round = 0; round < 40; round++)
     putAll(
