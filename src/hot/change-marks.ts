@@ -7,7 +7,7 @@ export interface Mark {
   /** The earliest instant of what changed. */
   fromMs: number;
   /** The first entry of the log that changed it. */
-  readonly sequence: number;
+  sequence: number;
   /** When it was made, by `performance.now()`. */
   readonly sinceMs: number;
 }
@@ -37,7 +37,11 @@ export class MarksOfApp {
     if (known === undefined) {
       marks.set(id, { fromMs, sequence, sinceMs: performance.now() });
       this.#onNew();
-    } else if (fromMs < known.fromMs) known.fromMs = fromMs;
+      return;
+    }
+    // What could not be decided is marked again, perhaps after a later entry has marked it.
+    known.fromMs = Math.min(known.fromMs, fromMs);
+    known.sequence = Math.min(known.sequence, sequence);
   }
 }
 

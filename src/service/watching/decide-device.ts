@@ -10,6 +10,8 @@ import { findPastState } from "./past-state.ts";
 export interface DecidedRange extends TimeRange {
   /** Before this time there are no records. */
   readonly oldestMs: number;
+  /** The decision ends here, so that few stored events are compared with it at once; `Infinity` if few are left. */
+  readonly cutMs: number;
 }
 
 /**
@@ -27,25 +29,31 @@ const LOOK_BACK_MS = 10 * MS_PER_MINUTE;
 /** Records of a step, which takes some milliseconds if fences have many corners. */
 const STEP_RECORDS = 32;
 
-/** Has a decision take all records of a range. */
+/** Events that are decided at once, but for those of the last record: the others of the device follow later. */
+const EVENTS_MAX = 256;
+
+/** Has a decision take records of a range. Returns the time up to which it took all of them, `Infinity` at the end. */
 export function* decideRecords(
   decision: DeviceDecision,
   deviceId: DeviceId,
-  { startMs, endMs, oldestMs }: DecidedRange,
-): AskForRecords<void> {
+  { startMs, endMs, oldestMs, cutMs }: DecidedRange,
+): AskForRecords<number> {
   let readMs = READ_MS;
   for (let fromMs = Math.max(startMs, oldestMs); fromMs < endMs; ) {
     const toMs = Math.min(endMs, fromMs + readMs);
     const records = yield { startMs: fromMs, endMs: toMs };
     for (const [index, record] of records.entries()) {
+      if (record.timestampMs > cutMs) return cutMs;
       for (let watch = decision.needsPast(record); watch !== null; watch = decision.needsPast(record))
         decision.setPast(watch, yield* askForPast(watch, deviceId, record.timestampMs, oldestMs));
       decision.take(record);
+      if (decision.eventCount >= EVENTS_MAX) return record.timestampMs;
       if (index % STEP_RECORDS === STEP_RECORDS - 1) yield null;
     }
     if (records.length < FEW_RECORDS) readMs *= 2;
     fromMs = toMs;
   }
+  return cutMs;
 }
 
 /** Looks back until the state of a fence before an instant is certain. */

@@ -53,6 +53,8 @@ export class DeviceDecision {
   readonly #events: DecidedEvent[];
   #enteredBy: WatchedRecord | null = null;
   #enteredFences: readonly Watch[] = [];
+  /** How many events were decided before. */
+  readonly #begunCount: number;
   readonly #neededMs: number;
   #snapshots: DeviceSnapshot[] = [];
   #sinceMs: number;
@@ -76,6 +78,7 @@ export class DeviceDecision {
     this.#recordCount = from.recordCount;
     this.#neededMs = neededMs;
     this.#events = pending.filter(({ decidedMs }) => decidedMs <= from.asOfMs);
+    this.#begunCount = this.#events.length;
     for (const [id, state] of from.states) {
       const watch = watches.find(id);
       if (watch !== null && isKnownAt(watch, state)) this.#addNear(watch, copyWatchState(state));
@@ -85,6 +88,11 @@ export class DeviceDecision {
   /** The time of the last record that was taken. */
   get asOfMs(): number {
     return this.#asOfMs;
+  }
+
+  /** Events that it has decided by now. */
+  get eventCount(): number {
+    return this.#events.length - this.#begunCount;
   }
 
   /** A fence whose state must be found in earlier records before this one is taken; null if there is none. */
@@ -138,17 +146,21 @@ export class DeviceDecision {
     if (++this.#recordCount >= SNAPSHOT_RECORDS) this.#addSnapshot(this.#states());
   }
 
-  /** What follows from the records that were taken and from the clock of timed events. */
-  end(nowMs: number): DecidedDevice {
+  /**
+   * What follows from the records that were taken and from the clock of timed events. That makes none yet if more
+   * records are still to be taken (`isWhole` is false).
+   */
+  end(nowMs: number, isWhole: boolean): DecidedDevice {
     const decided = this.#events.filter(({ event }) => event.dueMs <= nowMs);
     const pending = this.#events.filter(({ event }) => event.dueMs > nowMs);
     const inside: Stay[] = [];
     let dueMs = Math.min(Infinity, ...pending.map(({ event }) => event.dueMs));
     for (const [id, { watch, decision, state }] of this.#near) {
-      const tail = decision.tail(nowMs);
-      const nextMs = decision.dueAfterMs(nowMs);
+      const tail = isWhole ? decision.tail(nowMs) : [];
+      const nextMs = isWhole ? decision.dueAfterMs(nowMs) : Infinity;
       dueMs = Math.min(dueMs, nextMs);
-      const isOver = watch.deletedMs !== null && watch.deletedMs <= this.#asOfMs && nextMs === Infinity;
+      const isOver =
+        isWhole && watch.deletedMs !== null && watch.deletedMs <= this.#asOfMs && nextMs === Infinity;
       if (isOver) this.#near.delete(id);
       for (const event of tail) decided.push({ event, decidedMs: isOver ? this.#asOfMs : Infinity });
       if (state.visit !== null && !tail.some(({ ending }) => ending !== null))

@@ -33,7 +33,7 @@ CREATE TABLE events (
 CREATE UNIQUE INDEX events_by_id ON events (app_id, id);
 CREATE INDEX events_by_device ON events (app_id, device_id, id);
 CREATE INDEX events_by_watch ON events (app_id, watch_id, id);
-CREATE INDEX events_by_decision ON events (app_id, device_id, decided_ms);
+CREATE INDEX events_by_decision ON events (app_id, device_id, decided_ms) WHERE is_withdrawn = 0;
 CREATE INDEX events_by_app ON events (app_id, seq);
 CREATE TABLE watched (
   app_id TEXT NOT NULL,
@@ -78,7 +78,7 @@ INSERT INTO progress VALUES (1, ${Number.MAX_SAFE_INTEGER});
 
 /** Marks a database as one of ours, so that the version can be believed: "WHev". */
 const APPLICATION_ID = 0x57486576;
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 
 /**
  * Commits are not synced one by one: after a power failure the database is as it was after one of its last

@@ -21,6 +21,11 @@ export interface EventScope {
   readonly subject: { readonly deviceId: DeviceId } | { readonly watchId: string } | null;
 }
 
+export interface DecidedCount {
+  readonly count: number;
+  readonly lastMs: number;
+}
+
 /** The erasures of an app of which files may still have something. What they destroy is not shown, nor stored again. */
 export type ErasuresOf = (appId: AppId) => readonly Erasure[];
 
@@ -104,11 +109,28 @@ export class EventStore {
     return row === null ? null : storedEventOf(row);
   }
 
-  /** Events of a device that are not withdrawn and were decided by a record after this instant, or by the clock. */
-  decidedAfter(appId: AppId, deviceId: DeviceId, afterMs: number): StoredEvent[] {
+  /**
+   * Events of a device that are not withdrawn and were decided by records after the first instant and up to the second
+   * one; with `Infinity` also those that the clock decided.
+   */
+  decidedWithin(appId: AppId, deviceId: DeviceId, afterMs: number, untilMs: number): StoredEvent[] {
     const sql = `SELECT * FROM events INDEXED BY events_by_decision
-      WHERE app_id = ? AND device_id = ? AND decided_ms > ? AND is_withdrawn = 0`;
-    return this.#prepare(sql).all(appId, deviceId, afterMs).map(storedEventOf);
+      WHERE app_id = ? AND device_id = ? AND decided_ms > ? AND decided_ms <= ? AND is_withdrawn = 0`;
+    return this.#prepare(sql).all(appId, deviceId, afterMs, untilMs).map(storedEventOf);
+  }
+
+  /**
+   * How many of these there are that records decided, at most `limit`, and when the record of the last of them was;
+   * `Infinity` if there are fewer.
+   */
+  countDecided(appId: AppId, deviceId: DeviceId, afterMs: number, limit: number): DecidedCount {
+    const sql = `SELECT count(*) AS count, max(decided_ms) AS last_ms FROM (
+      SELECT decided_ms FROM events INDEXED BY events_by_decision
+      WHERE app_id = ? AND device_id = ? AND decided_ms > ? AND decided_ms < ? AND is_withdrawn = 0
+      ORDER BY decided_ms LIMIT ?)`;
+    const row = this.#prepare(sql).find(appId, deviceId, afterMs, Infinity, limit)!;
+    const count = Number(row.count);
+    return { count, lastMs: count < limit ? Infinity : Number(row.last_ms) };
   }
 
   /**

@@ -24,8 +24,10 @@ import { PreparedWatches } from "./watches-of-app.ts";
 export const LATE_MS_MAX = 31 * MS_PER_DAY;
 /** An event whose time is longer ago than this when it is made is late. */
 const LATE_EVENT_MS = MS_PER_DAY;
-/** Devices of a transaction, which takes some milliseconds. */
+/** Devices that are decided together. */
 const DEVICES_AT_ONCE = 32;
+/** Events of a transaction, decided and compared, which takes some milliseconds; one device may have more. */
+const EVENTS_AT_ONCE = 256;
 /** After a failure of the disk, or of the archive. */
 const RETRY_MS = 5000;
 /** While there is much to do, the position is written this often. It costs a look at all marks. */
@@ -55,13 +57,18 @@ export interface WatcherDependencies {
 
 /** A device that is being decided. */
 interface Task extends MarkedDevice {
+  readonly taken: Taken;
   /** The entry of the log that made the mark; null if none of those in the log did. */
   readonly sequence: number | null;
   readonly before: DeviceState | null;
   readonly start: DecisionStart;
   readonly neededMs: number;
   readonly decision: DeviceDecision;
-  readonly asking: AskForRecords<void>;
+  readonly asking: AskForRecords<number>;
+  /** Up to when all records are decided; `Infinity` if none is left. */
+  untilMs: number;
+  /** Stored events that are compared, at most about this many. */
+  readonly storedCount: number;
   /** The answer to what it asked for last. */
   records: readonly WatchedRecord[];
 }
@@ -274,7 +281,8 @@ export class Watcher {
     await scheduler.run(WATCHER, this.#begin(tasks, waiting));
     const unread = new Set<Task>();
     for (const [task, range] of waiting) if (!(await this.#readOn(task, range))) unread.add(task);
-    await this.#inTurn(() => this.#commit(tasks.filter((task) => !unread.has(task))));
+    for (const some of inTransactions(tasks.filter((task) => !unread.has(task))))
+      await this.#inTurn(() => this.#commit(some));
     this.#isFailing = unread.size > 0;
   }
 
@@ -301,13 +309,17 @@ export class Watcher {
     const start = startBefore(changedMs, before, earlier, neededMs);
     const watches = this.#prepared.of(hot.watches.find(appId));
     const decision = new DeviceDecision(deviceId, watches, start, before?.pending ?? [], neededMs);
+    const { events } = this.#dependencies;
+    const { count, lastMs: cutMs } = events.countDecided(appId, deviceId, start.asOfMs, EVENTS_AT_ONCE);
     const range = {
+      cutMs,
       startMs: start.asOfMs + 1,
       endMs: (reader.newestMs(appId, deviceId) ?? Number.NEGATIVE_INFINITY) + 1,
       oldestMs: retention.startMs(nowMs),
     };
     const asking = decideRecords(decision, deviceId, range);
-    return { ...taken, before, start, neededMs, decision, asking, records: [] };
+    const begun = { untilMs: Infinity, storedCount: count, records: [] };
+    return { ...taken, taken, before, start, neededMs, decision, asking, ...begun };
   }
 
   /** Goes on with what memory has. Returns a range of which the archive has records; null at the end. */
@@ -315,7 +327,10 @@ export class Watcher {
     const { reader } = this.#dependencies;
     for (;;) {
       const { done, value: range } = task.asking.next(task.records);
-      if (done === true) return null;
+      if (done === true) {
+        task.untilMs = range;
+        return null;
+      }
       if (range === null) {
         yield;
         continue;
@@ -345,6 +360,7 @@ export class Watcher {
   /** Decides a device later, without those that can be decided now waiting for it. */
   #postpone(task: Task): void {
     this.#noteFailure(new Error("archived records of a device can't be read"));
+    this.#underWay.delete(task.taken);
     this.#postponed.add(task);
     this.#hasKept = false; // Its mark may be one of those, and would be taken again at once.
     this.#clockMs = this.#dependencies.hot.watches.clockMs;
@@ -362,13 +378,14 @@ export class Watcher {
     const { events, timers } = this.#dependencies;
     const current = tasks.filter((task) => !this.#isOvertaken(task));
     const overtaken = tasks.filter((task) => !current.includes(task));
-    this.#underWay.clear();
+    for (const { taken } of tasks) this.#underWay.delete(taken);
     for (const task of overtaken) this.#markAgain(task);
     const nowMs = timers.nowMs();
     const isPositionDue = this.backlog.devices === 0 || nowMs - this.#positionAtMs >= POSITION_MS;
     try {
       events.transact(() => {
         for (const task of current) this.#write(task);
+        for (const task of current) this.#markRest(task);
         if (isPositionDue) events.setPosition(Math.max(events.position(), this.#position()));
       });
     } catch (error) {
@@ -384,11 +401,21 @@ export class Watcher {
     return mark !== undefined && mark.fromMs <= decision.asOfMs;
   }
 
-  #write({ appId, deviceId, fromMs, before, start, neededMs, decision }: Task): void {
+  /** Marks a device of which more records are to be decided. */
+  #markRest({ appId, deviceId, sequence, untilMs }: Task): void {
+    if (untilMs === Infinity) return;
+    const fromMs = untilMs + 1;
+    this.#markAgain({ appId, deviceId, fromMs, sequence });
+    if (sequence !== null) return;
+    this.#dependencies.states.keepMark({ appId, deviceId, fromMs });
+    this.#hasKept = true;
+  }
+
+  #write({ appId, deviceId, fromMs, before, start, neededMs, decision, untilMs }: Task): void {
     const { events, states, hot, clock } = this.#dependencies;
-    const decided = decision.end(hot.watches.clockMs);
+    const decided = decision.end(hot.watches.clockMs, untilMs === Infinity);
     const { byId } = hot.watches.find(appId) ?? { byId: new Map() };
-    const stored = events.decidedAfter(appId, deviceId, start.asOfMs);
+    const stored = events.decidedWithin(appId, deviceId, start.asOfMs, untilMs);
     const isOpen = ({ event }: DecidedEvent) => event.timestampMs >= neededMs && byId.has(event.watchId);
     const plan = planEvents(stored.filter(isOpen), decided.events.filter(isOpen), (id) =>
       events.find(appId, id),
@@ -400,8 +427,9 @@ export class Watcher {
     }
     for (const { event, decidedMs } of plan.moved) events.move(appId, event.id, decidedMs);
     if (this.#hasKept) {
-      const rest = hot.marks().ofApp(appId).devices.get(deviceId);
-      states.dropMark(appId, deviceId, Math.min(fromMs, start.asOfMs + 1), rest?.fromMs ?? Infinity);
+      const { fromMs: laterMs = Infinity } = hot.marks().ofApp(appId).devices.get(deviceId) ?? {};
+      const restMs = Math.min(laterMs, untilMs + 1);
+      states.dropMark(appId, deviceId, Math.min(fromMs, start.asOfMs + 1), restMs);
     }
     const isFar = decided.state.states.size + decided.state.pending.length === 0;
     const wasFar = before === null || before.states.size + before.pending.length === 0;
@@ -417,7 +445,8 @@ export class Watcher {
   #position(): number {
     const { hot } = this.#dependencies;
     let first = this.#spreading.firstSequence;
-    for (const { sequence } of this.#postponed) first = Math.min(first, sequence ?? Infinity);
+    for (const { sequence } of [...this.#postponed, ...this.#underWay])
+      first = Math.min(first, sequence ?? Infinity);
     for (const [, { devices, watches }] of hot.marks().apps())
       for (const marks of [devices, watches])
         for (const { sequence } of marks.values()) if (sequence < first) first = sequence;
@@ -427,4 +456,20 @@ export class Watcher {
   #inTurn(work: () => void): Promise<void> {
     return this.#dependencies.scheduler.run(WATCHER, inOneStep(work));
   }
+}
+
+/** Divides tasks, in their order, so that each transaction has few events. */
+function inTransactions(tasks: readonly Task[]): Task[][] {
+  const groups: Task[][] = [];
+  let events = Infinity;
+  for (const task of tasks) {
+    const more = task.decision.eventCount + task.storedCount;
+    if (events + more > EVENTS_AT_ONCE) {
+      groups.push([]);
+      events = 0;
+    }
+    events += more;
+    groups.at(-1)!.push(task);
+  }
+  return groups;
 }

@@ -104,7 +104,7 @@ export class WatchedDevice {
         decision.setPast(watch, this.#pastState(watch, index));
       decision.take(record);
     }
-    this.#store(from, decision.end(this.#nowMs));
+    this.#store(from, decision.end(this.#nowMs, true));
   }
 
   #pastState(watch: Watch, index: number) {

@@ -134,7 +134,7 @@ test("list() goes through a range by time, of an app, a device or a watch, in bo
   expect(marks(events.list(APP, { range: all, subject: null }, "desc", null, 10))).toBe("54321");
 });
 
-test("decidedAfter() has a device's events that later records or the clock decided, unless they are withdrawn", () => {
+test("decidedWithin() has a device's events that later records or the clock decided, unless they are withdrawn", () => {
   const events = openPath();
   putAll(events, [
     revisionAt(10, "1", {}, { decidedMs: 50 }),
@@ -144,12 +144,12 @@ test("decidedAfter() has a device's events that later records or the clock decid
     revisionAt(50, "5", { deviceId: CAR }, { decidedMs: 60 }),
   ]);
   expect(
-    marks(events.decidedAfter(APP, BUS, 50))
+    marks(events.decidedWithin(APP, BUS, 50, Infinity))
       .split("")
       .sort()
       .join(""),
   ).toBe("23");
-  expect(marks(events.decidedAfter(APP, BUS, Number.NEGATIVE_INFINITY)).length).toBe(3);
+  expect(marks(events.decidedWithin(APP, BUS, Number.NEGATIVE_INFINITY, Infinity)).length).toBe(3);
 });
 
 test("a full disk is told as such, loses nothing that was stored, and is no end", () => {
@@ -177,7 +177,8 @@ test("a full disk is told as such, loses nothing that was stored, and is no end"
 describe("a file that can't be used", () => {
   test("of another version is refused and not touched", () => {
     for (const [version, writer] of [
-      [2, "newer program"],
+      [3, "newer program"],
+      [1, "program from before the first release"],
       [0, "program from before the first release"],
     ]) {
       const events = openPath();
@@ -188,7 +189,7 @@ describe("a file that can't be used", () => {
       const database = openNodeSqlite(path);
       database.close();
       expect(() => openEvents(path)).toThrow(
-        `Cannot open events "${path}": expected format version 1, found ${version}. A ${writer} wrote it.`,
+        `Cannot open events "${path}": expected format version 2, found ${version}. A ${writer} wrote it.`,
       );
       expect(Bun.file(path).lastModified).toBe(before);
       rmSync(path);

@@ -89,6 +89,6 @@ test("a database of another version stops the start and stays", async () => {
   events.close();
   const before = readFileSync(path);
   const failure = await open().catch((error: unknown) => error);
-  expect(String(failure)).toContain("expected format version 1, found 9. A newer program wrote it.");
+  expect(String(failure)).toContain("expected format version 2, found 9. A newer program wrote it.");
   expect(readFileSync(path).equals(before)).toBe(true);
 });
