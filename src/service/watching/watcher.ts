@@ -11,12 +11,12 @@ import { MS_PER_DAY } from "../../model/time/units.ts";
 import { FileError } from "../../runtime/files.ts";
 import { DamagedDatabaseError } from "../../runtime/sqlite.ts";
 import { type AskForRecords, decideRecords } from "./decide-device.ts";
-import { DeviceDecision } from "./device-decision.ts";
+import { type DecidedDevice, DeviceDecision } from "./device-decision.ts";
 import type { DeviceReader } from "./device-reader.ts";
 import type { DeviceStates, MarkedDevice } from "./device-states.ts";
 import type { EventStore } from "./event-store.ts";
 import { MarkSpreading } from "./mark-spreading.ts";
-import { planEvents } from "./plan-events.ts";
+import { type EventPlan, planEvents } from "./plan-events.ts";
 import { type DecisionStart, type DeviceState, startBefore } from "./snapshots.ts";
 import { PreparedWatches } from "./watches-of-app.ts";
 
@@ -26,8 +26,10 @@ export const LATE_MS_MAX = 31 * MS_PER_DAY;
 const LATE_EVENT_MS = MS_PER_DAY;
 /** Devices that are decided together. */
 const DEVICES_AT_ONCE = 32;
-/** Events of a transaction, decided and compared, which takes some milliseconds; one device may have more. */
+/** Events that are compared in a turn, decided and stored; a device may have more at one record. */
 const EVENTS_AT_ONCE = 256;
+/** Revisions of a transaction, which takes some milliseconds. */
+const REVISIONS_MAX = 64;
 /** After a failure of the disk, or of the archive. */
 const RETRY_MS = 5000;
 /** While there is much to do, the position is written this often. It costs a look at all marks. */
@@ -65,6 +67,8 @@ interface Task extends MarkedDevice {
   readonly neededMs: number;
   readonly decision: DeviceDecision;
   readonly asking: AskForRecords<number>;
+  /** Null before its end. */
+  decided: DecidedDevice | null;
   /** Up to when all records are decided; `Infinity` if none is left. */
   untilMs: number;
   /** Stored events that are compared, at most about this many. */
@@ -281,8 +285,10 @@ export class Watcher {
     await scheduler.run(WATCHER, this.#begin(tasks, waiting));
     const unread = new Set<Task>();
     for (const [task, range] of waiting) if (!(await this.#readOn(task, range))) unread.add(task);
-    for (const some of inTransactions(tasks.filter((task) => !unread.has(task))))
+    for (const some of inTransactions(tasks.filter((task) => !unread.has(task)))) {
+      for (const task of some) await scheduler.run(WATCHER, this.#writeAhead(task));
       await this.#inTurn(() => this.#commit(some));
+    }
     this.#isFailing = unread.size > 0;
   }
 
@@ -318,7 +324,7 @@ export class Watcher {
       oldestMs: retention.startMs(nowMs),
     };
     const asking = decideRecords(decision, deviceId, range);
-    const begun = { untilMs: Infinity, storedCount: count, records: [] };
+    const begun = { decided: null, untilMs: Infinity, storedCount: count, records: [] };
     return { ...taken, taken, before, start, neededMs, decision, asking, ...begun };
   }
 
@@ -411,21 +417,47 @@ export class Watcher {
     this.#hasKept = true;
   }
 
-  #write({ appId, deviceId, fromMs, before, start, neededMs, decision, untilMs }: Task): void {
-    const { events, states, hot, clock } = this.#dependencies;
-    const decided = decision.end(hot.watches.clockMs, untilMs === Infinity);
+  /**
+   * Writes most events of a device that has many. A crash may come between: they are decided again, and those that are
+   * stored stay as they are.
+   */
+  *#writeAhead(task: Task): Steps<void> {
+    while (!this.#isOvertaken(task)) {
+      const { revisions } = this.#planOf(task);
+      if (revisions.length <= REVISIONS_MAX) return;
+      this.#dependencies.events.transact(() => this.#put(task, revisions.slice(0, REVISIONS_MAX)));
+      yield;
+    }
+  }
+
+  #planOf(task: Task): EventPlan {
+    const { events, hot } = this.#dependencies;
+    const { appId, deviceId, start, neededMs, untilMs } = task;
+    task.decided ??= task.decision.end(hot.watches.clockMs, untilMs === Infinity);
     const { byId } = hot.watches.find(appId) ?? { byId: new Map() };
     const stored = events.decidedWithin(appId, deviceId, start.asOfMs, untilMs);
     const isOpen = ({ event }: DecidedEvent) => event.timestampMs >= neededMs && byId.has(event.watchId);
-    const plan = planEvents(stored.filter(isOpen), decided.events.filter(isOpen), (id) =>
+    return planEvents(stored.filter(isOpen), task.decided.events.filter(isOpen), (id) =>
       events.find(appId, id),
     );
+  }
+
+  #put({ appId }: Task, revisions: EventPlan["revisions"]): void {
+    const { events, clock } = this.#dependencies;
     const madeMs = clock.nowMs();
-    for (const revision of plan.revisions) {
+    for (const revision of revisions) {
       const isLate = madeMs - revision.event.timestampMs > LATE_EVENT_MS;
       events.put({ ...revision, appId, isLate, madeMs });
     }
-    for (const { event, decidedMs } of plan.moved) events.move(appId, event.id, decidedMs);
+  }
+
+  #write(task: Task): void {
+    const { events, states, hot } = this.#dependencies;
+    const { appId, deviceId, fromMs, before, start, neededMs, untilMs } = task;
+    const { revisions, moved } = this.#planOf(task);
+    const decided = task.decided!;
+    this.#put(task, revisions);
+    for (const { event, decidedMs } of moved) events.move(appId, event.id, decidedMs);
     if (this.#hasKept) {
       const { fromMs: laterMs = Infinity } = hot.marks().ofApp(appId).devices.get(deviceId) ?? {};
       const restMs = Math.min(laterMs, untilMs + 1);
