@@ -1,5 +1,6 @@
 import type { Watch, WatchedRecord } from "../../geofences/watch.ts";
 import type { WatchState } from "../../geofences/watch-state.ts";
+import { inOneTurn } from "../../lib/schedule/steps.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import { MS_PER_DAY, MS_PER_MINUTE } from "../../model/time/units.ts";
@@ -24,7 +25,9 @@ export type AskForRecords<Value> = Generator<TimeRange | null, Value, readonly W
 const READ_MS = MS_PER_DAY;
 /** With fewer records than this, the next reading takes twice the time. */
 const FEW_RECORDS = 4096;
-/** The first look back for the state of a fence that a device has entered; the next ones are four times as long. */
+/** Records before one at hand, which mostly tell the state of a fence that the device has entered. */
+const LAST_RECORDS = 8;
+/** If they don't, the first look back, for the state of a fence, is this long, and the next ones four times as long. */
 const LOOK_BACK_MS = 10 * MS_PER_MINUTE;
 /** Records of a step, which takes some milliseconds if fences have many corners. */
 const STEP_RECORDS = 32;
@@ -44,8 +47,12 @@ export function* decideRecords(
     const records = yield { startMs: fromMs, endMs: toMs };
     for (const [index, record] of records.entries()) {
       if (record.timestampMs > cutMs) return cutMs;
-      for (let watch = decision.needsPast(record); watch !== null; watch = decision.needsPast(record))
-        decision.setPast(watch, yield* askForPast(watch, deviceId, record.timestampMs, oldestMs));
+      let last = records.slice(Math.max(0, index - LAST_RECORDS), index);
+      for (let watch = decision.needsPast(record); watch !== null; watch = decision.needsPast(record)) {
+        if (last.length === 0) last = (yield rangeBefore(record, oldestMs)).slice(-LAST_RECORDS);
+        const past = inOneTurn(findPastState(watch, deviceId, last, false));
+        decision.setPast(watch, past ?? (yield* askForPast(watch, deviceId, record.timestampMs, oldestMs)));
+      }
       decision.take(record);
       if (decision.eventCount >= EVENTS_MAX) return record.timestampMs;
       if (index % STEP_RECORDS === STEP_RECORDS - 1) yield null;
@@ -54,6 +61,10 @@ export function* decideRecords(
     fromMs = toMs;
   }
   return cutMs;
+}
+
+function rangeBefore({ timestampMs: endMs }: WatchedRecord, oldestMs: number): TimeRange {
+  return { startMs: Math.max(oldestMs, endMs - LOOK_BACK_MS), endMs };
 }
 
 /** Looks back until the state of a fence before an instant is certain. */
@@ -65,6 +76,7 @@ function* askForPast(
 ): AskForRecords<WatchState> {
   const firstMs = Math.max(oldestMs, watch.versions[0]!.fromMs);
   for (let backMs = LOOK_BACK_MS; ; backMs *= 4) {
+    yield null;
     const startMs = Math.max(firstMs, endMs - backMs);
     const areAll = startMs === firstMs;
     const records = startMs < endMs ? yield { startMs, endMs } : [];

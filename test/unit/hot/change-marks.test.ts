@@ -105,3 +105,20 @@ test("ChangeMarks has devices whose records corrections hide and show again, and
   store.apply({ kind: "erasure", appId: APP, previous: 2, erasure, newest: [], corrections: [] });
   expect(store.take()).toEqual([["a", 1, 6]]);
 });
+
+test("a mark that is made again has the earlier instant and the earlier entry", () => {
+  const { hot, report, apply } = createStore();
+  hot.marks().decidedSequence = 0;
+  apply(fenceEntry("fence", BASE_MS));
+  const { devices } = hot.marks().ofApp(APP);
+  report("bus", 50);
+  const first = devices.get("bus" as DeviceId)!;
+  const { fromMs, sequence } = first;
+  devices.delete("bus" as DeviceId); // Taken, to be decided.
+  report("bus", 60);
+  hot
+    .marks()
+    .ofApp(APP)
+    .note("bus" as DeviceId, fromMs, sequence);
+  expect(devices.get("bus" as DeviceId)).toMatchObject({ fromMs, sequence });
+});

@@ -291,6 +291,36 @@ test("Watcher makes the events of few devices without a rest, whatever came befo
   await app.close();
 });
 
+test("Watcher writes few events in a transaction, however many records and fences a device has", async () => {
+  const clock = createManualClock(START_MS);
+  const app = await createArchiveApp({ clock });
+  const { eventStore, watcher } = app.directory;
+  let [written, most] = [0, 0];
+  const { put, transact } = eventStore;
+  eventStore.put = (revision) => {
+    most = Math.max(most, ++written);
+    put.call(eventStore, revision);
+  };
+  eventStore.transact = (write) => {
+    written = 0;
+    transact.call(eventStore, write);
+  };
+  watcher.start();
+  for (let fence = 0; fence < 100; fence++) await ask(app, "POST", "geofences", FENCES[0]);
+  clock.advance(MS_PER_HOUR);
+  const reportAt = (second: number): Report => ({
+    ...{ device_id: "bus", timestamp: START_MS + second * 1000 },
+    ...{ latitude: CENTER[1] + (second % 2), longitude: CENTER[0] },
+  });
+  await app.store(Array.from({ length: 20 }, (_, at) => reportAt(2 * at + 2 + (at % 2))));
+  const decided = await storedEvents(app);
+  expect(decided).toHaveLength(20 * 100);
+  await app.store([reportAt(1), reportAt(7)]); // Late: from all fences the bus goes earlier.
+  expect(await storedEvents(app)).toEqual(await expectedEvents(app));
+  expect(most).toBeLessThanOrEqual(64);
+  await app.close();
+});
+
 test("GET /geofences/{id}/devices answers the devices inside, each with the time at which it entered", async () => {
   const clock = createManualClock(START_MS);
   const app = await createArchiveApp({ clock });
