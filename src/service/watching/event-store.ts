@@ -21,6 +21,9 @@ export interface EventScope {
   readonly subject: { readonly deviceId: DeviceId } | { readonly watchId: string } | null;
 }
 
+/** Told which apps have new events. */
+export type AppendListener = (appIds: ReadonlySet<AppId>) => void;
+
 export interface DecidedCount {
   readonly count: number;
   readonly lastMs: number;
@@ -43,7 +46,7 @@ export class EventStore {
   /** What was stored since the start. */
   readonly counts = new Map<EventKind, Record<"made" | "changed" | "withdrawn", number>>();
   readonly #statements = new Map<string, SqliteStatement>();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<AppendListener>();
   #checkpoints: { noteCommit(): void; stop(): void } | null = null;
   /** Null if it must be read. */
   #lastSeq: number | null = null;
@@ -77,7 +80,9 @@ export class EventStore {
     }
     this.#checkpoints?.noteCommit();
     for (const revision of this.#stored) this.#count(revision);
-    if (this.#stored.length > 0) for (const listener of this.#listeners) listener();
+    if (this.#stored.length === 0) return;
+    const appIds = new Set(this.#stored.map(({ appId }) => appId));
+    for (const listener of this.#listeners) listener(appIds);
   }
 
   /** Replaces the last revision of the event, which an erasure may have destroyed meanwhile. */
@@ -231,7 +236,7 @@ export class EventStore {
   }
 
   /** Calls the listener after each transaction that stored events. The result ends that. */
-  onAppended(listener: () => void): () => void {
+  onAppended(listener: AppendListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }

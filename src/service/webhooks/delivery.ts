@@ -152,9 +152,9 @@ export class WebhookDelivery {
     const { webhooks, events } = this.#dependencies;
     webhooks.watch((former, webhook) => this.#tryNoteChange(former, webhook));
     void this.#continueAll();
-    this.#ignoreAppended = events.onAppended(() => {
+    this.#ignoreAppended = events.onAppended((appIds) => {
       this.#pages.clear();
-      for (const lane of this.#lanes.values()) this.#enqueue(lane);
+      for (const lane of this.#lanes.values()) if (appIds.has(lane.webhook.appId)) this.#enqueue(lane);
       this.#pump();
     });
     this.#tick();

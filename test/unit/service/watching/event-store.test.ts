@@ -58,7 +58,11 @@ test("an event is read as it was stored, also by the next process", () => {
 test("transact() leaves nothing of what it wrote if it throws, and tells of events once they are stored", () => {
   const events = openPath(5);
   const seen: number[] = [];
-  const stop = events.onAppended(() => seen.push(events.lastSeq()));
+  const apps: string[] = [];
+  const stop = events.onAppended((appIds) => {
+    seen.push(events.lastSeq());
+    apps.push(...appIds);
+  });
   const fails = () =>
     events.transact(() => {
       events.put(revisionAt(1, "1"));
@@ -74,6 +78,7 @@ test("transact() leaves nothing of what it wrote if it throws, and tells of even
   stop();
   putAll(events, [revisionAt(3, "3")]);
   expect(seen).toEqual([3]);
+  expect(apps).toEqual([APP]); // Once, though it has two.
 });
 
 test("a new revision takes the place of the last one, behind all others", () => {
