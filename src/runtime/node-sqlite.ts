@@ -39,13 +39,20 @@ export function openNodeSqlite(
   });
   let isOpen = true;
   const run = (sql: string) => guard(() => database.exec(sql));
+  const statements = new Map<string, SqliteStatement>();
   return {
     run,
-    prepare: (sql) =>
-      new GuardedStatement(
-        guard(() => database.prepare(sql)),
-        guard,
-      ),
+    prepare(sql) {
+      let statement = statements.get(sql);
+      if (statement === undefined) {
+        statement = new GuardedStatement(
+          guard(() => database.prepare(sql)),
+          guard,
+        );
+        statements.set(sql, statement);
+      }
+      return statement;
+    },
     transact(work) {
       run("BEGIN IMMEDIATE");
       try {

@@ -5,6 +5,7 @@
 export interface SqliteDatabase {
   /** Runs statements without parameters and results. */
   run(sql: string): void;
+  /** The statement is prepared once and kept, so there must be few texts: values are parameters. */
   prepare(sql: string): SqliteStatement;
   /** Runs `work` in one transaction: all that it wrote lasts, or nothing if it throws. */
   transact(work: () => void): void;

@@ -1,7 +1,7 @@
 import type { DecidedEvent } from "../../geofences/watch.ts";
 import type { WatchState } from "../../geofences/watch-state.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
-import type { SqliteDatabase, SqliteRow, SqliteStatement } from "../../runtime/sqlite.ts";
+import type { SqliteDatabase, SqliteRow } from "../../runtime/sqlite.ts";
 import type { DecidedDevice, Stay } from "./device-decision.ts";
 import { type DecisionStart, type DeviceSnapshot, type DeviceState, superfluous } from "./snapshots.ts";
 
@@ -28,17 +28,15 @@ export interface DeviceInside {
  */
 export class DeviceStates {
   readonly #database: SqliteDatabase;
-  readonly #statements = new Map<string, SqliteStatement>();
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
   }
 
   find(appId: AppId, deviceId: DeviceId): DeviceState | null {
-    const row = this.#prepare("SELECT * FROM watched WHERE app_id = ? AND device_id = ?").find(
-      appId,
-      deviceId,
-    );
+    const row = this.#database
+      .prepare("SELECT * FROM watched WHERE app_id = ? AND device_id = ?")
+      .find(appId, deviceId);
     if (row === null) return null;
     return {
       ...snapshotOf(row),
@@ -50,7 +48,7 @@ export class DeviceStates {
   /** In the order of their times. */
   snapshots(appId: AppId, deviceId: DeviceId): DeviceSnapshot[] {
     const sql = "SELECT * FROM snapshots WHERE app_id = ? AND device_id = ? ORDER BY as_of_ms";
-    return this.#prepare(sql).all(appId, deviceId).map(snapshotOf);
+    return this.#database.prepare(sql).all(appId, deviceId).map(snapshotOf);
   }
 
   /** Writes what was decided from `start` on. Records older than `neededMs` do not change any more. */
@@ -63,11 +61,11 @@ export class DeviceStates {
   ): void {
     const isFar = state.states.size === 0 && state.pending.length === 0;
     const later = "DELETE FROM snapshots WHERE app_id = ? AND device_id = ? AND as_of_ms > ?";
-    const deleted = this.#prepare(later).run(appId, deviceId, start.asOfMs);
+    const deleted = this.#database.prepare(later).run(appId, deviceId, start.asOfMs);
     for (const { sinceMs, asOfMs, number, states } of snapshots)
-      this.#prepare("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)").run(
-        ...[appId, deviceId, asOfMs, sinceMs, number, encodeStates(states)],
-      );
+      this.#database
+        .prepare("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)")
+        .run(...[appId, deviceId, asOfMs, sinceMs, number, encodeStates(states)]);
     if (snapshots.length + deleted > 0 || isFar) {
       const isKept = this.#prune(appId, deviceId, neededMs);
       if (isFar && (!isKept || state.sinceMs < neededMs)) {
@@ -75,40 +73,47 @@ export class DeviceStates {
         return;
       }
     }
-    this.#prepare("INSERT OR REPLACE INTO watched VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
-      ...[appId, deviceId, state.asOfMs, state.sinceMs, state.number, state.recordCount],
-      ...[encodeStates(state.states), JSON.stringify(state.pending), dueMs],
-    );
+    this.#database
+      .prepare("INSERT OR REPLACE INTO watched VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .run(
+        ...[appId, deviceId, state.asOfMs, state.sinceMs, state.number, state.recordCount],
+        ...[encodeStates(state.states), JSON.stringify(state.pending), dueMs],
+      );
     this.#writeNear(appId, deviceId, state, inside);
   }
 
   /** Forgets all of a device. */
   forget(appId: AppId, deviceId: DeviceId): void {
     for (const table of ["snapshots", "watched", "near"])
-      this.#prepare(`DELETE FROM ${table} WHERE app_id = ? AND device_id = ?`).run(appId, deviceId);
+      this.#database.prepare(`DELETE FROM ${table} WHERE app_id = ? AND device_id = ?`).run(appId, deviceId);
   }
 
   /** Some of the devices whose states name a user, of those behind a device; and the last one that was looked at. */
   ofUser(appId: AppId, userId: UserId, afterId: string): { deviceIds: DeviceId[]; endId: string | null } {
-    const ids = this.#prepare(
-      `SELECT device_id FROM watched WHERE app_id = ? AND device_id > ? ORDER BY 1 LIMIT ${PAGE_DEVICES}`,
-    ).all(appId, afterId);
+    const ids = this.#database
+      .prepare(
+        `SELECT device_id FROM watched WHERE app_id = ? AND device_id > ? ORDER BY 1 LIMIT ${PAGE_DEVICES}`,
+      )
+      .all(appId, afterId);
     const endId = (ids.at(-1)?.device_id ?? null) as string | null;
     if (endId === null) return { deviceIds: [], endId };
     const member = `"userId":${JSON.stringify(userId)}`;
-    const rows = this.#prepare(
-      `SELECT device_id FROM watched WHERE app_id = ?1 AND device_id > ?2 AND device_id <= ?3
+    const rows = this.#database
+      .prepare(
+        `SELECT device_id FROM watched WHERE app_id = ?1 AND device_id > ?2 AND device_id <= ?3
          AND instr(states || pending, ?4) > 0
        UNION SELECT device_id FROM snapshots WHERE app_id = ?1 AND device_id > ?2 AND device_id <= ?3
          AND instr(states, ?4) > 0`,
-    ).all(appId, afterId, endId, member);
+      )
+      .all(appId, afterId, endId, member);
     return { deviceIds: rows.map((row) => row.device_id as DeviceId), endId };
   }
 
   /** Devices whose next event the clock has reached. */
   due(nowMs: number, limit: number): MarkedDevice[] {
     const sql = "SELECT app_id, device_id FROM watched WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
-    return this.#prepare(sql)
+    return this.#database
+      .prepare(sql)
       .all(nowMs, limit)
       .map((row) => ({
         appId: row.app_id as AppId,
@@ -121,7 +126,7 @@ export class DeviceStates {
   near(appId: AppId, watchId: string, afterId: string, limit: number): DeviceId[] {
     const sql =
       "SELECT device_id FROM near WHERE app_id = ? AND watch_id = ? AND device_id > ? ORDER BY 1 LIMIT ?";
-    const rows = this.#prepare(sql).all(appId, watchId, afterId, limit);
+    const rows = this.#database.prepare(sql).all(appId, watchId, afterId, limit);
     return rows.map((row) => row.device_id as DeviceId);
   }
 
@@ -129,7 +134,7 @@ export class DeviceStates {
   inside(appId: AppId, watchId: string, offset: number, limit: number): DeviceInside[] {
     const sql = `SELECT device_id, entered_ms FROM near
       WHERE app_id = ? AND watch_id = ? AND is_inside = 1 ORDER BY device_id LIMIT ? OFFSET ?`;
-    const rows = this.#prepare(sql).all(appId, watchId, limit, offset);
+    const rows = this.#database.prepare(sql).all(appId, watchId, limit, offset);
     return rows.map((row) => ({
       deviceId: row.device_id as DeviceId,
       enteredMs: row.entered_ms as number | null,
@@ -140,12 +145,12 @@ export class DeviceStates {
   keepMark({ appId, deviceId, fromMs }: MarkedDevice): void {
     const sql = `INSERT INTO marks VALUES (?, ?, ?)
       ON CONFLICT DO UPDATE SET from_ms = min(from_ms, excluded.from_ms)`;
-    this.#prepare(sql).run(appId, deviceId, fromMs);
+    this.#database.prepare(sql).run(appId, deviceId, fromMs);
   }
 
   /** At most `limit` of the marks that were kept. */
   marks(limit: number): MarkedDevice[] {
-    const rows = this.#prepare("SELECT * FROM marks LIMIT ?").all(limit);
+    const rows = this.#database.prepare("SELECT * FROM marks LIMIT ?").all(limit);
     return rows.map((row) => ({
       appId: row.app_id as AppId,
       deviceId: row.device_id as DeviceId,
@@ -162,24 +167,26 @@ export class DeviceStates {
       restMs === Infinity
         ? "DELETE FROM marks WHERE app_id = ? AND device_id = ? AND from_ms >= ?"
         : "UPDATE marks SET from_ms = ?4 WHERE app_id = ?1 AND device_id = ?2 AND from_ms >= ?3";
-    this.#prepare(sql).run(...[appId, deviceId, fromMs], ...(restMs === Infinity ? [] : [restMs]));
+    this.#database.prepare(sql).run(...[appId, deviceId, fromMs], ...(restMs === Infinity ? [] : [restMs]));
   }
 
   /** Whether any snapshots are left. */
   #prune(appId: AppId, deviceId: DeviceId, neededMs: number): boolean {
     const sql = "SELECT as_of_ms, number FROM snapshots WHERE app_id = ? AND device_id = ? ORDER BY as_of_ms";
-    const rows = this.#prepare(sql).all(appId, deviceId);
+    const rows = this.#database.prepare(sql).all(appId, deviceId);
     const keys = rows.map((row) => ({ asOfMs: row.as_of_ms as number, number: row.number as number }));
     for (const { asOfMs } of superfluous(keys, neededMs))
-      this.#prepare("DELETE FROM snapshots WHERE app_id = ? AND device_id = ? AND as_of_ms = ?").run(
-        ...[appId, deviceId, asOfMs],
-      );
+      this.#database
+        .prepare("DELETE FROM snapshots WHERE app_id = ? AND device_id = ? AND as_of_ms = ?")
+        .run(...[appId, deviceId, asOfMs]);
     return keys.length > 0;
   }
 
   /** Writes which fences the device is near, as far as that changed: mostly it did not. */
   #writeNear(appId: AppId, deviceId: DeviceId, { states }: DeviceState, inside: readonly Stay[]): void {
-    const rows = this.#prepare("SELECT * FROM near WHERE app_id = ? AND device_id = ?").all(appId, deviceId);
+    const rows = this.#database
+      .prepare("SELECT * FROM near WHERE app_id = ? AND device_id = ?")
+      .all(appId, deviceId);
     const known = new Map(rows.map((row) => [row.watch_id as string, row]));
     const stays = new Map(inside.map((stay) => [stay.watchId, stay]));
     for (const watchId of states.keys()) {
@@ -188,23 +195,14 @@ export class DeviceStates {
       const isInside = Number(stays.has(watchId));
       const enteredMs = stays.get(watchId)?.enteredMs ?? null;
       if (before?.is_inside === isInside && before.entered_ms === enteredMs) continue;
-      this.#prepare("INSERT OR REPLACE INTO near VALUES (?, ?, ?, ?, ?)").run(
-        ...[appId, watchId, deviceId, isInside, enteredMs],
-      );
+      this.#database
+        .prepare("INSERT OR REPLACE INTO near VALUES (?, ?, ?, ?, ?)")
+        .run(...[appId, watchId, deviceId, isInside, enteredMs]);
     }
     for (const watchId of known.keys())
-      this.#prepare("DELETE FROM near WHERE app_id = ? AND watch_id = ? AND device_id = ?").run(
-        ...[appId, watchId, deviceId],
-      );
-  }
-
-  #prepare(sql: string): SqliteStatement {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
+      this.#database
+        .prepare("DELETE FROM near WHERE app_id = ? AND watch_id = ? AND device_id = ?")
+        .run(...[appId, watchId, deviceId]);
   }
 }
 

@@ -4,7 +4,7 @@ import { assert } from "../../lib/assert.ts";
 import { type Erasure, isErased } from "../../model/erasure.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { Order, TimeRange } from "../../model/time/range.ts";
-import type { SqliteDatabase, SqliteRow, SqliteStatement } from "../../runtime/sqlite.ts";
+import type { SqliteDatabase, SqliteRow } from "../../runtime/sqlite.ts";
 import { prepareEvents } from "./event-schema.ts";
 import {
   EVENT_COLUMNS,
@@ -45,7 +45,6 @@ export class EventStore {
   readonly #erasuresOf: ErasuresOf;
   /** What was stored since the start. */
   readonly counts = new Map<EventKind, Record<"made" | "changed" | "withdrawn", number>>();
-  readonly #statements = new Map<string, SqliteStatement>();
   readonly #listeners = new Set<AppendListener>();
   #checkpoints: { noteCommit(): void; stop(): void } | null = null;
   /** Null if it must be read. */
@@ -90,7 +89,7 @@ export class EventStore {
     assert(this.#isWriting, "events are written in transactions");
     if (this.#isErased(revision)) return;
     const seq = Math.max(this.lastSeq() + 1, revision.madeMs);
-    this.#prepare(INSERT).run(seq, ...valuesOf(revision));
+    this.database.prepare(INSERT).run(seq, ...valuesOf(revision));
     this.#lastSeq = seq;
     this.#stored.push(revision);
   }
@@ -98,7 +97,9 @@ export class EventStore {
   /** Notes that another record decided the last revision, which stays as it is. */
   move(appId: AppId, id: string, decidedMs: number): void {
     assert(this.#isWriting, "events are written in transactions");
-    this.#prepare("UPDATE events SET decided_ms = ? WHERE app_id = ? AND id = ?").run(decidedMs, appId, id);
+    this.database
+      .prepare("UPDATE events SET decided_ms = ? WHERE app_id = ? AND id = ?")
+      .run(decidedMs, appId, id);
   }
 
   #count({ event: { kind }, revision, isWithdrawn }: NewRevision): void {
@@ -110,7 +111,7 @@ export class EventStore {
 
   /** The last revision, also of an event that is withdrawn. */
   find(appId: AppId, id: string): StoredEvent | null {
-    const row = this.#prepare("SELECT * FROM events WHERE app_id = ? AND id = ?").find(appId, id);
+    const row = this.database.prepare("SELECT * FROM events WHERE app_id = ? AND id = ?").find(appId, id);
     return row === null ? null : storedEventOf(row);
   }
 
@@ -121,7 +122,7 @@ export class EventStore {
   decidedWithin(appId: AppId, deviceId: DeviceId, afterMs: number, untilMs: number): StoredEvent[] {
     const sql = `SELECT * FROM events INDEXED BY events_by_decision
       WHERE app_id = ? AND device_id = ? AND decided_ms > ? AND decided_ms <= ? AND is_withdrawn = 0`;
-    return this.#prepare(sql).all(appId, deviceId, afterMs, untilMs).map(storedEventOf);
+    return this.database.prepare(sql).all(appId, deviceId, afterMs, untilMs).map(storedEventOf);
   }
 
   /**
@@ -133,7 +134,7 @@ export class EventStore {
       SELECT decided_ms FROM events INDEXED BY events_by_decision
       WHERE app_id = ? AND device_id = ? AND decided_ms > ? AND decided_ms < ? AND is_withdrawn = 0
       ORDER BY decided_ms LIMIT ?)`;
-    const row = this.#prepare(sql).find(appId, deviceId, afterMs, Infinity, limit)!;
+    const row = this.database.prepare(sql).find(appId, deviceId, afterMs, Infinity, limit)!;
     const count = Number(row.count);
     return { count, lastMs: count < limit ? Infinity : Number(row.last_ms) };
   }
@@ -157,7 +158,7 @@ export class EventStore {
     return this.#shown(limit, (last) => {
       const after = last?.event.id ?? afterId;
       const bounds = order === "asc" ? [after ?? start, end] : [start, after ?? end];
-      return this.#prepare(sql).all(appId, ...values, ...bounds, limit);
+      return this.database.prepare(sql).all(appId, ...values, ...bounds, limit);
     });
   }
 
@@ -169,10 +170,12 @@ export class EventStore {
     return this.#shown(limit, (last) => {
       const from = last?.seq ?? seq;
       if (appId === null)
-        return this.#prepare("SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?").all(from, limit);
+        return this.database
+          .prepare("SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?")
+          .all(from, limit);
       const sql = `SELECT * FROM events INDEXED BY events_by_app
         WHERE app_id = ? AND seq > ? ORDER BY seq LIMIT ?`;
-      return this.#prepare(sql).all(appId, from, limit);
+      return this.database.prepare(sql).all(appId, from, limit);
     });
   }
 
@@ -196,7 +199,7 @@ export class EventStore {
   /** The position of the last revision that was stored, also if it is no more; 0 before the first. */
   lastSeq(): number {
     this.#lastSeq ??= Number(
-      this.#prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").find()?.seq ?? 0,
+      this.database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").find()?.seq ?? 0,
     );
     return this.#lastSeq;
   }
@@ -212,17 +215,17 @@ export class EventStore {
   /** The position of the last revision of an app that is still there; 0 if there is none. */
   lastSeqOf(appId: AppId): number {
     const sql = "SELECT seq FROM events INDEXED BY events_by_app WHERE app_id = ? ORDER BY seq DESC LIMIT 1";
-    return Number(this.#prepare(sql).find(appId)?.seq ?? 0);
+    return Number(this.database.prepare(sql).find(appId)?.seq ?? 0);
   }
 
   /** The sequence of the log up to which all is decided. Before `begin`, that of a new database is very large. */
   position(): number {
-    return Number(this.#prepare("SELECT position FROM progress").find()?.position);
+    return Number(this.database.prepare("SELECT position FROM progress").find()?.position);
   }
 
   setPosition(sequence: number): void {
     assert(this.#isWriting, "the position is written in transactions");
-    this.#prepare("UPDATE progress SET position = ?").run(sequence);
+    this.database.prepare("UPDATE progress SET position = ?").run(sequence);
   }
 
   /** Sets the position, and returns once it and all before it would outlast a power failure. */
@@ -246,12 +249,12 @@ export class EventStore {
    * before. False if a command that reads the database keeps that from being done.
    */
   checkpoint(): boolean {
-    return this.#prepare("PRAGMA wal_checkpoint(TRUNCATE)").find()?.busy === 0;
+    return this.database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").find()?.busy === 0;
   }
 
   /** The pages of the file beside the database, and how many of them wait to be moved into it. */
   pages(): { readonly written: number; readonly waiting: number } {
-    const { log, checkpointed } = this.#prepare("PRAGMA wal_checkpoint(NOOP)").find()!;
+    const { log, checkpointed } = this.database.prepare("PRAGMA wal_checkpoint(NOOP)").find()!;
     return { written: Number(log), waiting: Number(log) - Number(checkpointed) };
   }
 
@@ -273,15 +276,6 @@ export class EventStore {
   close(): void {
     this.#checkpoints?.stop();
     this.database.close();
-  }
-
-  #prepare(sql: string): SqliteStatement {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.database.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
   }
 }
 

@@ -1,6 +1,6 @@
 import { nextTurn } from "../../lib/schedule/timers.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
-import type { SqliteDatabase, SqliteRow, SqliteStatement } from "../../runtime/sqlite.ts";
+import type { SqliteDatabase, SqliteRow } from "../../runtime/sqlite.ts";
 import type { Failing } from "./subscription.ts";
 
 /*
@@ -72,7 +72,6 @@ export interface SavedCursor {
 
 export class DeliveryStore {
   readonly #database: SqliteDatabase;
-  readonly #statements = new Map<string, SqliteStatement>();
   /** New requests since the last trim. */
   readonly #newOf = new Map<string, number>();
 
@@ -82,7 +81,7 @@ export class DeliveryStore {
   }
 
   findCursor(webhookId: string): SavedCursor | null {
-    const row = this.#prepare("SELECT * FROM webhook_cursors WHERE webhook_id = ?").find(webhookId);
+    const row = this.#database.prepare("SELECT * FROM webhook_cursors WHERE webhook_id = ?").find(webhookId);
     if (row === null) return null;
     const [failures, nextMs] = [row.failures as number, row.next_ms as number];
     return { webhookId, seq: row.seq as number, failing: failures === 0 ? null : { failures, nextMs } };
@@ -95,7 +94,7 @@ export class DeliveryStore {
     let [from, to] = [0, lastSeq];
     while (from < to) {
       const middle = Math.floor((from + to) / 2);
-      const next = this.#prepare(sql).find(appId, middle);
+      const next = this.#database.prepare(sql).find(appId, middle);
       if (next === null || (next.made_ms as number) >= madeMs) to = middle;
       else from = next.seq as number;
     }
@@ -107,7 +106,9 @@ export class DeliveryStore {
     this.#database.transact(() => {
       const sql = "INSERT OR REPLACE INTO webhook_cursors VALUES (?, ?, ?, ?)";
       for (const { webhookId, seq, failing } of cursors)
-        this.#prepare(sql).run(webhookId, seq, failing?.failures ?? 0, Math.round(failing?.nextMs ?? 0));
+        this.#database
+          .prepare(sql)
+          .run(webhookId, seq, failing?.failures ?? 0, Math.round(failing?.nextMs ?? 0));
       for (const delivery of deliveries) this.#add(delivery);
       for (const { webhookId } of deliveries) this.#countNew(webhookId);
     });
@@ -115,42 +116,45 @@ export class DeliveryStore {
 
   #add(delivery: Delivery): void {
     const { webhookId, appId, eventId, revision, deviceId, userId, atMs, outcome, status } = delivery;
-    this.#prepare(
-      `INSERT INTO webhook_deliveries (webhook_id, app_id, event_id, revision, device_id, user_id, at_ms, outcome,
+    this.#database
+      .prepare(
+        `INSERT INTO webhook_deliveries (webhook_id, app_id, event_id, revision, device_id, user_id, at_ms, outcome,
         status, latency_ms, answer) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ).run(
-      ...[webhookId, appId, eventId ?? "", revision, deviceId ?? "", userId ?? "", atMs, outcome],
-      ...[status, Math.round(delivery.latencyMs), delivery.answer],
-    );
+      )
+      .run(
+        ...[webhookId, appId, eventId ?? "", revision, deviceId ?? "", userId ?? "", atMs, outcome],
+        ...[status, Math.round(delivery.latencyMs), delivery.answer],
+      );
   }
 
   #countNew(webhookId: string): void {
     const count = (this.#newOf.get(webhookId) ?? 0) + 1;
     this.#newOf.set(webhookId, count % TRIM_ROWS);
     if (count < TRIM_ROWS) return;
-    this.#prepare(
-      `DELETE FROM webhook_deliveries WHERE webhook_id = ?1 AND number <= (SELECT number FROM webhook_deliveries
+    this.#database
+      .prepare(
+        `DELETE FROM webhook_deliveries WHERE webhook_id = ?1 AND number <= (SELECT number FROM webhook_deliveries
         WHERE webhook_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET ${DELIVERIES_MAX})`,
-    ).run(webhookId);
+      )
+      .run(webhookId);
   }
 
   /** The last requests of a webhook, newest first. */
   list(webhookId: string, offset: number, limit: number): Delivery[] {
-    return this.#prepare(
-      "SELECT * FROM webhook_deliveries WHERE webhook_id = ? ORDER BY number DESC LIMIT ? OFFSET ?",
-    )
+    return this.#database
+      .prepare("SELECT * FROM webhook_deliveries WHERE webhook_id = ? ORDER BY number DESC LIMIT ? OFFSET ?")
       .all(webhookId, Math.max(0, Math.min(limit, DELIVERIES_MAX - offset)), offset)
       .map(deliveryOf);
   }
 
   count(webhookId: string): number {
     const sql = "SELECT count(*) AS count FROM webhook_deliveries WHERE webhook_id = ?";
-    return Math.min(Number(this.#prepare(sql).find(webhookId)?.count), DELIVERIES_MAX);
+    return Math.min(Number(this.#database.prepare(sql).find(webhookId)?.count), DELIVERIES_MAX);
   }
 
   /** Deletes a part of what is kept of a webhook; false once nothing is left. */
   forgetWebhook(webhookId: string): boolean {
-    this.#prepare("DELETE FROM webhook_cursors WHERE webhook_id = ?").run(webhookId);
+    this.#database.prepare("DELETE FROM webhook_cursors WHERE webhook_id = ?").run(webhookId);
     this.#newOf.delete(webhookId);
     return this.#delete("webhook_id = ?", webhookId);
   }
@@ -168,16 +172,7 @@ export class DeliveryStore {
   #delete(condition: string, ...values: readonly string[]): boolean {
     const sql = `DELETE FROM webhook_deliveries WHERE number IN
       (SELECT number FROM webhook_deliveries WHERE ${condition} LIMIT ${STEP_ROWS})`;
-    return this.#prepare(sql).run(...values) === STEP_ROWS;
-  }
-
-  #prepare(sql: string): SqliteStatement {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
+    return this.#database.prepare(sql).run(...values) === STEP_ROWS;
   }
 }
 
