@@ -1,4 +1,3 @@
-import type { DecidedEvent, WatchedRecord } from "../../geofences/watch.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
@@ -10,26 +9,21 @@ import type { Retention } from "../../model/time/retention.ts";
 import { MS_PER_DAY } from "../../model/time/units.ts";
 import { FileError } from "../../runtime/files.ts";
 import { DamagedDatabaseError } from "../../runtime/sqlite.ts";
-import { type AskForRecords, decideRecords } from "./decide-device.ts";
-import { type DecidedDevice, DeviceDecision } from "./device-decision.ts";
+import { decideRecords } from "./decide-device.ts";
+import { DeviceDecision } from "./device-decision.ts";
 import type { DeviceReader } from "./device-reader.ts";
 import type { DeviceStates, MarkedDevice } from "./device-states.ts";
 import type { EventStore } from "./event-store.ts";
 import { MarkSpreading } from "./mark-spreading.ts";
-import { type EventPlan, planEvents } from "./plan-events.ts";
-import { type DecisionStart, type DeviceState, startBefore } from "./snapshots.ts";
+import { startBefore } from "./snapshots.ts";
+import { EVENTS_AT_ONCE, inTransactions, type Taken, type Task } from "./task.ts";
+import { TaskWriter } from "./task-writer.ts";
 import { PreparedWatches } from "./watches-of-app.ts";
 
 /** Records that arrive later than this make no events. */
 export const LATE_MS_MAX = 31 * MS_PER_DAY;
-/** An event whose time is longer ago than this when it is made is late. */
-const LATE_EVENT_MS = MS_PER_DAY;
 /** Devices that are decided together. */
 const DEVICES_AT_ONCE = 32;
-/** Events that are compared in a turn, decided and stored; a device may have more at one record. */
-const EVENTS_AT_ONCE = 256;
-/** Revisions of a transaction, which takes some milliseconds. */
-const REVISIONS_MAX = 64;
 /** After a failure of the disk, or of the archive. */
 const RETRY_MS = 5000;
 /** While there is much to do, the position is written this often. It costs a look at all marks. */
@@ -57,29 +51,6 @@ export interface WatcherDependencies {
   onNote(note: string): void;
 }
 
-/** A device that is being decided. */
-interface Task extends MarkedDevice {
-  readonly taken: Taken;
-  /** The entry of the log that made the mark; null if none of those in the log did. */
-  readonly sequence: number | null;
-  readonly before: DeviceState | null;
-  readonly start: DecisionStart;
-  readonly neededMs: number;
-  readonly decision: DeviceDecision;
-  readonly asking: AskForRecords<number>;
-  /** Null before its end. */
-  decided: DecidedDevice | null;
-  /** Up to when all records are decided; `Infinity` if none is left. */
-  untilMs: number;
-  /** Stored events that are compared, at most about this many. */
-  readonly storedCount: number;
-  /** The answer to what it asked for last. */
-  records: readonly WatchedRecord[];
-}
-
-/** A mark that was taken. */
-type Taken = MarkedDevice & Pick<Task, "sequence">;
-
 /** What there is to do. */
 export interface WatcherBacklog {
   readonly devices: number;
@@ -96,6 +67,7 @@ export class Watcher {
   readonly #dependencies: WatcherDependencies;
   readonly #prepared = new PreparedWatches();
   readonly #spreading: MarkSpreading;
+  readonly #writer: TaskWriter;
   readonly #stopping = new AbortController();
   readonly #underWay = new Set<Taken>();
   /** Marks whose records could not be read. */
@@ -115,6 +87,7 @@ export class Watcher {
   constructor(dependencies: WatcherDependencies) {
     this.#dependencies = dependencies;
     this.#spreading = new MarkSpreading(dependencies);
+    this.#writer = new TaskWriter(dependencies);
     this.#keptSequence = dependencies.events.position();
   }
 
@@ -286,7 +259,11 @@ export class Watcher {
     const unread = new Set<Task>();
     for (const [task, range] of waiting) if (!(await this.#readOn(task, range))) unread.add(task);
     for (const some of inTransactions(tasks.filter((task) => !unread.has(task)))) {
-      for (const task of some) await scheduler.run(WATCHER, this.#writeAhead(task));
+      for (const task of some)
+        await scheduler.run(
+          WATCHER,
+          this.#writer.writeAhead(task, () => this.#isOvertaken(task)),
+        );
       await this.#inTurn(() => this.#commit(some));
     }
     this.#isFailing = unread.size > 0;
@@ -390,7 +367,7 @@ export class Watcher {
     const isPositionDue = this.backlog.devices === 0 || nowMs - this.#positionAtMs >= POSITION_MS;
     try {
       events.transact(() => {
-        for (const task of current) this.#write(task);
+        for (const task of current) this.#writer.write(task, this.#hasKept);
         for (const task of current) this.#markRest(task);
         if (isPositionDue) events.setPosition(Math.max(events.position(), this.#position()));
       });
@@ -417,62 +394,6 @@ export class Watcher {
     this.#hasKept = true;
   }
 
-  /**
-   * Writes most events of a device that has many. A crash may come between: they are decided again, and those that are
-   * stored stay as they are.
-   */
-  *#writeAhead(task: Task): Steps<void> {
-    while (!this.#isOvertaken(task)) {
-      const { revisions } = this.#planOf(task);
-      if (revisions.length <= REVISIONS_MAX) return;
-      this.#dependencies.events.transact(() => this.#put(task, revisions.slice(0, REVISIONS_MAX)));
-      yield;
-    }
-  }
-
-  #planOf(task: Task): EventPlan {
-    const { events, hot } = this.#dependencies;
-    const { appId, deviceId, start, neededMs, untilMs } = task;
-    task.decided ??= task.decision.end(hot.watches.clockMs, untilMs === Infinity);
-    const { byId } = hot.watches.find(appId) ?? { byId: new Map() };
-    const stored = events.decidedWithin(appId, deviceId, start.asOfMs, untilMs);
-    const isOpen = ({ event }: DecidedEvent) => event.timestampMs >= neededMs && byId.has(event.watchId);
-    return planEvents(stored.filter(isOpen), task.decided.events.filter(isOpen), (id) =>
-      events.find(appId, id),
-    );
-  }
-
-  #put({ appId }: Task, revisions: EventPlan["revisions"]): void {
-    const { events, clock } = this.#dependencies;
-    const madeMs = clock.nowMs();
-    for (const revision of revisions) {
-      const isLate = madeMs - revision.event.timestampMs > LATE_EVENT_MS;
-      events.put({ ...revision, appId, isLate, madeMs });
-    }
-  }
-
-  #write(task: Task): void {
-    const { events, states, hot } = this.#dependencies;
-    const { appId, deviceId, fromMs, before, start, neededMs, untilMs } = task;
-    const { revisions, moved } = this.#planOf(task);
-    const decided = task.decided!;
-    this.#put(task, revisions);
-    for (const { event, decidedMs } of moved) events.move(appId, event.id, decidedMs);
-    if (this.#hasKept) {
-      const { fromMs: laterMs = Infinity } = hot.marks().ofApp(appId).devices.get(deviceId) ?? {};
-      const restMs = Math.min(laterMs, untilMs + 1);
-      states.dropMark(appId, deviceId, Math.min(fromMs, start.asOfMs + 1), restMs);
-    }
-    const isFar = decided.state.states.size + decided.state.pending.length === 0;
-    const wasFar = before === null || before.states.size + before.pending.length === 0;
-    const isSame =
-      isFar &&
-      wasFar &&
-      start.sinceMs === decided.state.sinceMs &&
-      (before?.sinceMs ?? -Infinity) === start.sinceMs;
-    if (!isSame) states.write(appId, deviceId, start, decided, neededMs);
-  }
-
   /** The sequence up to which nothing is marked. */
   #position(): number {
     const { hot } = this.#dependencies;
@@ -488,20 +409,4 @@ export class Watcher {
   #inTurn(work: () => void): Promise<void> {
     return this.#dependencies.scheduler.run(WATCHER, inOneStep(work));
   }
-}
-
-/** Divides tasks, in their order, so that each transaction has few events. */
-function inTransactions(tasks: readonly Task[]): Task[][] {
-  const groups: Task[][] = [];
-  let events = Infinity;
-  for (const task of tasks) {
-    const more = task.decision.eventCount + task.storedCount;
-    if (events + more > EVENTS_AT_ONCE) {
-      groups.push([]);
-      events = 0;
-    }
-    events += more;
-    groups.at(-1)!.push(task);
-  }
-  return groups;
 }
