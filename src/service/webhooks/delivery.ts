@@ -18,9 +18,11 @@ import {
   type SavedCursor,
 } from "./delivery-store.ts";
 import { bodyOf, isWanted } from "./message.ts";
+import { type Lane, Places } from "./places.ts";
 import { FAILURES_MAX } from "./retry-schedule.ts";
 import type { Send, Sent } from "./sender.ts";
 import { type Failing, type Parcel, Subscription } from "./subscription.ts";
+import { Unsaved } from "./unsaved.ts";
 
 /*
  * Sends events to webhooks, at least once. Each webhook has a cursor in the events of its app (`subscription.ts`).
@@ -44,10 +46,6 @@ const BEGIN_MAX = 100;
 const TURN_MS_MAX = 4;
 
 const SAVE_MS = 1000;
-/** Cursors and deliveries that are written at once. */
-const SAVE_ROWS_MAX = 200;
-/** Requests that are remembered while the disk takes none, some 10 MB. */
-const UNSAVED_MAX = 5000;
 
 const KEY_REVOKED = "the key that made it was revoked";
 
@@ -80,41 +78,6 @@ export interface DeliveryMeters {
   readonly failing: number;
 }
 
-/** A webhook that is sent events. */
-interface Lane {
-  webhook: Webhook;
-  readonly subscription: Subscription;
-  readonly ending: AbortController;
-  /** What the database says. */
-  saved: SavedCursor | null;
-}
-
-/** Requests of one kind, and the lanes that may have one to send, in the order of their turns. */
-class Places {
-  readonly ready = new Set<Lane>();
-  running = 0;
-  readonly #runningMax: number;
-
-  constructor(runningMax: number) {
-    this.#runningMax = runningMax;
-  }
-
-  /** Whether a lane waits, and there is room for its request. */
-  get hasNext(): boolean {
-    return this.ready.size > 0 && this.running < this.#runningMax;
-  }
-
-  /** The next lane if there is room for a request. */
-  take(): Lane | null {
-    if (!this.hasNext) return null;
-    for (const lane of this.ready) {
-      this.ready.delete(lane);
-      return lane;
-    }
-    return null;
-  }
-}
-
 export class WebhookDelivery {
   readonly #dependencies: DeliveryDependencies;
   readonly #lanes = new Map<string, Lane>();
@@ -124,9 +87,7 @@ export class WebhookDelivery {
   readonly #bodies = new WeakMap<StoredEvent, string>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #counts = { delivered: 0, failed: 0, rejected: 0, parked: 0 };
-  #unsaved: Delivery[] = [];
-  /** Cursors of webhooks that are not sent to any more, and are not written yet. */
-  readonly #left = new Map<string, SavedCursor>();
+  readonly #unsaved = new Unsaved();
   #hasFault = false;
   /** Whether lanes are not in line that may have something to send, because the database failed. */
   #mustLookAgain = false;
@@ -213,8 +174,7 @@ export class WebhookDelivery {
   /** Notes a request, also one that was sent outside the order. */
   note(delivery: Delivery): void {
     this.#counts[delivery.outcome]++;
-    this.#unsaved.push(delivery);
-    if (this.#unsaved.length >= SAVE_ROWS_MAX) void this.save();
+    if (this.#unsaved.add(delivery)) void this.save();
   }
 
   /** Forgets the requests about an erased subject. */
@@ -259,7 +219,7 @@ export class WebhookDelivery {
     }
     const { store, events, clock } = this.#dependencies;
     const hasPlace = former?.state === "paused" && clock.nowMs() - former.stateMs < PLACE_MS_MAX;
-    const place = hasPlace ? (this.#left.get(webhook.id) ?? store.findCursor(webhook.id)) : null;
+    const place = hasPlace ? (this.#unsaved.find(webhook.id) ?? store.findCursor(webhook.id)) : null;
     this.#begin(webhook, { webhookId: webhook.id, seq: place?.seq ?? events.lastSeq(), failing: null });
   }
 
@@ -273,7 +233,7 @@ export class WebhookDelivery {
 
   #begin(webhook: Webhook, cursor: SavedCursor): void {
     this.#drop(webhook.id);
-    this.#left.delete(webhook.id);
+    this.#unsaved.forget(webhook.id);
     const subscription = new Subscription(cursor.seq, cursor.failing);
     const lane = { webhook, subscription, ending: new AbortController(), saved: null };
     this.#lanes.set(webhook.id, lane);
@@ -289,7 +249,7 @@ export class WebhookDelivery {
     lane.ending.abort();
     for (const { ready } of [this.#sending, this.#probing]) ready.delete(lane);
     const { cursor, failing } = lane.subscription;
-    this.#left.set(id, { webhookId: id, seq: cursor, failing });
+    this.#unsaved.leave({ webhookId: id, seq: cursor, failing });
   }
 
   async #forget(id: string): Promise<void> {
@@ -440,11 +400,11 @@ export class WebhookDelivery {
 
   async #write(): Promise<void> {
     try {
-      for (let rest = this.#writeSome(); rest; rest = this.#writeSome()) await nextTurn();
+      while (this.#unsaved.writeSome(this.#dependencies.store, this.#lanes.values())) await nextTurn();
       if (!this.#mustLookAgain) this.#hasFault = false;
     } catch (error) {
       this.#noteFault(error);
-      this.#unsaved = this.#unsaved.slice(-UNSAVED_MAX);
+      this.#unsaved.forgetOldest();
     }
   }
 
@@ -454,25 +414,6 @@ export class WebhookDelivery {
     if (!this.#hasFault)
       this.#dependencies.onNote(`Webhooks wait for the database of events: ${messageOf(error)}`);
     this.#hasFault = true;
-  }
-
-  /** Writes some of what changed; false if that was all. */
-  #writeSome(): boolean {
-    const changed: (readonly [Lane, SavedCursor])[] = [];
-    for (const lane of this.#lanes.values()) {
-      const { cursor: seq, failing } = lane.subscription;
-      if (lane.saved?.seq === seq && lane.saved.failing === failing) continue;
-      changed.push([lane, { webhookId: lane.webhook.id, seq, failing }]);
-      if (changed.length === SAVE_ROWS_MAX) break;
-    }
-    const left = [...this.#left.values()].slice(0, SAVE_ROWS_MAX);
-    const deliveries = this.#unsaved.slice(0, SAVE_ROWS_MAX);
-    if (changed.length + left.length + deliveries.length === 0) return false;
-    this.#dependencies.store.save([...left, ...changed.map(([, cursor]) => cursor)], deliveries);
-    for (const [lane, cursor] of changed) lane.saved = cursor;
-    for (const { webhookId } of left) this.#left.delete(webhookId);
-    this.#unsaved = this.#unsaved.slice(deliveries.length);
-    return true;
   }
 }
 
