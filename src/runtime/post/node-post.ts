@@ -44,6 +44,7 @@ export function createPost(dependencies: PostDependencies = {}): Post {
     const overtime = () => ending.abort(new EndedError(`no answer within ${POST_MS_MAX / 1000} seconds`));
     const cancel = timers.after(POST_MS_MAX, overtime);
     try {
+      ending.signal.throwIfAborted();
       const addresses = await resolveUntil(url, resolve, ending.signal);
       const refusals = addresses.map(request.refusalOf);
       const checked = addresses.filter((_, index) => refusals[index] === null);
@@ -67,7 +68,6 @@ async function resolveUntil(
 ): Promise<readonly string[]> {
   const literal = hostname.replace(/^\[|\]$/g, "");
   if (isIP(literal) !== 0) return [literal];
-  signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const end = () => reject(signal.reason);
   signal.addEventListener("abort", end);
