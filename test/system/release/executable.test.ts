@@ -138,3 +138,15 @@ test.if(isHere)("a folder that can't have libraries is named, with the way out",
     delete process.env.WHEREHOUSE_LIB_DIR;
   }
 });
+
+test("it knows the script of each helper process", () => {
+  const root = join(import.meta.dir, "../../..");
+  const entry = readFileSync(join(root, "deploy/release/entry.ts"), "utf8");
+  const scripts = readdirSync(join(root, "src/app")).filter((name) =>
+    readFileSync(join(root, "src/app", name), "utf8").includes("openHelperPort("),
+  );
+  expect(scripts.length).toBeGreaterThan(2);
+  expect(
+    scripts.filter((name) => !entry.includes(`"/src/app/${name}": () => import("../../src/app/${name}")`)),
+  ).toEqual([]);
+});
