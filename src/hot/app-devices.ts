@@ -198,13 +198,11 @@ export class AppDevices implements DeviceBlocks {
    * -Infinity if there are none.
    */
   archivedEndMs(device: number): number {
-    const newestMs = this.table.columns.archivedTimes.of(device);
+    const newestMs = this.archivedRows.endMs(device);
     const shownMs = this.borrowed.has(device) ? newestMs + 1 : newestMs;
     if (this.hidden === null) return shownMs;
     const number = this.hidden.table.numberOf(this.table.idOf(device));
-    return number === NO_DEVICE
-      ? shownMs
-      : Math.max(shownMs, this.hidden.table.columns.archivedTimes.of(number));
+    return number === NO_DEVICE ? shownMs : Math.max(shownMs, this.hidden.archivedRows.endMs(number));
   }
 
   /** Horizontal accuracy of a device's newest record; NaN if it has none. */
@@ -228,7 +226,7 @@ export class AppDevices implements DeviceBlocks {
     this.touches.remove(device.number);
     this.newestRecords.removed(device.number);
     this.users.setCurrent(device.number, NO_USER);
-    this.archivedRows.remove(device.number);
+    this.archivedRows.forget(device.number);
     this.borrowed.delete(device.number);
     this.table.columns.copies?.unwatch(device.number);
     this.olderSince.set(device.number, Number.NEGATIVE_INFINITY);

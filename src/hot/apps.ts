@@ -155,6 +155,11 @@ export class Apps {
 const STEP_LOOKS = 1024;
 const FORGET_LOOKS = 8;
 
+/** Whether a device has no record in memory, and the archive none at or after a time. */
+function isForgettable(app: AppDevices, { number, recordCount, archivedNewestMs }: Device, beforeMs: number) {
+  return recordCount === 0 && archivedNewestMs < beforeMs && app.archivedRows.endMs(number) <= beforeMs;
+}
+
 /**
  * Forgets devices without records in memory and with nothing newer than `beforeMs`, and apps without devices, in steps.
  */
@@ -169,7 +174,7 @@ export function* forgetDevices(
     corrections.hiddenOf(appId, id) !== null || (corrections.find(appId)?.aliases.of(id) ?? null) !== null;
   for (const app of apps.allUnseen()) {
     for (const device of app.list.devices()) {
-      if (device?.recordCount === 0 && device.archivedNewestMs < beforeMs && !isCorrected(app, device)) {
+      if (device !== null && isForgettable(app, device, beforeMs) && !isCorrected(app, device)) {
         app.remove(device);
         looks += FORGET_LOOKS;
       }
@@ -180,7 +185,7 @@ export function* forgetDevices(
   }
   for (const app of apps.all()) {
     for (const device of app.unlistedDevices()) {
-      if (device.recordCount === 0 && !isCorrected(app, device)) {
+      if (isForgettable(app, device, beforeMs) && !isCorrected(app, device)) {
         app.remove(device);
         app.changes.clear(app.touches.sequence);
         looks += FORGET_LOOKS;
@@ -191,7 +196,7 @@ export function* forgetDevices(
       yield;
     }
     for (const device of app.list.devices()) {
-      if (device?.recordCount === 0 && device.archivedNewestMs < beforeMs) {
+      if (device !== null && isForgettable(app, device, beforeMs)) {
         app.remove(device);
         app.changes.clear(app.touches.sequence);
         looks += FORGET_LOOKS;

@@ -30,6 +30,8 @@ const ROW_MASK = CHUNK_ROWS - 1;
 export class ArchivedRows {
   /** Undefined for a chunk none of whose devices has a row. */
   readonly #chunks: (Chunk | undefined)[] = [];
+  /** The end of the times of rows that were removed, by device: the archive may have others before it. */
+  readonly #removedEndMs = new Map<number, number>();
   readonly #numbers = new Float64Array(NUMBER_FIELDS.length);
   readonly #table: DeviceTable;
   readonly #dictionary: Dictionary;
@@ -82,8 +84,34 @@ export class ArchivedRows {
     this.#table.columns.archivedTimes.set(device, timestampMs);
   }
 
-  /** Forgets the device's row, if it has one. */
+  /**
+   * Before this time the archive may have records of the device; of one at it, the row is here. -Infinity if it has
+   * none.
+   */
+  endMs(device: number): number {
+    const removedEndMs = this.#removedEndMs.get(device) ?? Number.NEGATIVE_INFINITY;
+    return Math.max(this.#table.columns.archivedTimes.of(device), removedEndMs);
+  }
+
+  /** Notes that the archive may have records of the device before a time. */
+  noteEnd(device: number, endMs: number): void {
+    if (endMs > this.endMs(device)) this.#removedEndMs.set(device, endMs);
+  }
+
+  /** Takes away the device's row, if it has one. The archive may have older ones. */
   remove(device: number): void {
+    const timestampMs = this.#table.columns.archivedTimes.of(device);
+    this.#release(device);
+    if (timestampMs > Number.NEGATIVE_INFINITY) this.noteEnd(device, timestampMs + 1);
+  }
+
+  /** Forgets the device. */
+  forget(device: number): void {
+    this.#release(device);
+    this.#removedEndMs.delete(device);
+  }
+
+  #release(device: number): void {
     const { archivedTimes } = this.#table.columns;
     if (archivedTimes.of(device) === Number.NEGATIVE_INFINITY) return;
     const { chunk, row } = this.at(device);
@@ -94,7 +122,7 @@ export class ArchivedRows {
   /** Replaces the profile and state of the device's row, if it had any. */
   #setTuples(device: number, profile: number, state: number): void {
     this.#dictionary.retain(profile, state);
-    this.remove(device);
+    this.#release(device);
     const { chunk, row } = this.at(device);
     setTuples(chunk, row, profile, state);
   }

@@ -161,6 +161,7 @@ export class RowMover {
   }
 
   #moveWholeArchived(from: Place, to: Place): void {
+    to.app.archivedRows.noteEnd(to.device, from.app.archivedRows.endMs(from.device));
     const archivedMs = from.app.table.columns.archivedTimes.of(from.device);
     if (archivedMs === Number.NEGATIVE_INFINITY) return;
     if (!from.app.borrowed.has(from.device)) {
