@@ -29,6 +29,7 @@ import { createFriendsFor } from "../service/ingest/messages/friends.ts";
 import { createIngestMessage, decryptOf } from "../service/ingest/messages/ingest-message.ts";
 import { MessageCounts } from "../service/ingest/messages/message-counts.ts";
 import { createLive } from "../service/live/create-live.ts";
+import { EventFeeds } from "../service/live/event-feeds.ts";
 import { ViewerSlots } from "../service/live/viewer-slots.ts";
 import type { Meters } from "../service/metrics/meters.ts";
 import { createScrape, type ScrapeDependencies } from "../service/metrics/scrape.ts";
@@ -165,7 +166,10 @@ export function createServices(parts: ServiceParts): Services {
     ...createPositionQueries(archived, state.stopping),
     copies: parts.copies,
     nearby: createNearby(queries),
-    viewers: new Viewers({ live: createLive(queries), slots, counts: meters.viewers, answers, hot }),
+    viewers: new Viewers({
+      ...{ live: createLive(queries), feeds: new EventFeeds({ ...queries, events: opened.events }) },
+      ...{ slots, counts: meters.viewers, answers, hot },
+    }),
     loadPlaces: createPlacesLoader(platform.readAsset, scheduler),
     baseMap: parts.baseMap,
     sequences: createAppliedSequences(hot),

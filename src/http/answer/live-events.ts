@@ -1,9 +1,12 @@
 import type { View } from "../../auth/view.ts";
+import { presentEvent } from "../../geofences/present-event.ts";
 import type { DeviceProfiles } from "../../hot/device-profiles.ts";
 import { COMMA } from "../../lib/text/ascii.ts";
 import { FieldChoice } from "../../model/field-choice.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
+import type { EventsWriter } from "../../service/live/event-feed.ts";
 import type { Changes, EventWriter } from "../../service/live/live.ts";
+import type { StoredEvent } from "../../service/watching/stored-event.ts";
 import type { AnswerBuffer } from "../encode/answer-buffer.ts";
 import { type NamesForm, RecordNames } from "../encode/record-names.ts";
 import { exampleRecord } from "../shapes/record-schemas.ts";
@@ -21,9 +24,13 @@ const WHOLE = { fields: new FieldChoice("current"), localTime: null, marks: null
 /** How long clients that follow the standard wait before they reconnect. */
 const RETRY_MS = 2000;
 
-const RESET = {
-  message:
+/** What an event of the stream has: the member of its data. */
+export type StreamMember = "locations" | "events";
+
+const RESETS: Readonly<Record<StreamMember, string>> = {
+  locations:
     "the changes since then are no longer known: load GET /api/v1/locations/current/columns and continue reading",
+  events: "this server has no such place among its events: load GET /api/v1/events and continue reading",
 };
 
 /** A comment without an event. Its id is valid to continue from; filters may have skipped entries before it. */
@@ -32,8 +39,8 @@ export function beat(sequence: number): Bytes {
 }
 
 /** The first event: the reader is connected and knows all entries of the log up to this one. */
-export function beginning(sequence: number): Bytes {
-  return encoded(beginningText(sequence));
+export function beginning(member: StreamMember, sequence: number): Bytes {
+  return encoded(beginningText(member, sequence));
 }
 
 /** Writes events whose records look like those of current positions. */
@@ -62,7 +69,7 @@ export class LiveEventWriter implements EventWriter {
 
   reset(sequence: number): Bytes {
     this.#onReset();
-    return encoded(resetText(sequence));
+    return encoded(resetText("locations", sequence));
   }
 }
 
@@ -91,7 +98,37 @@ export class ViewEventWriter implements EventWriter {
 
   reset(sequence: number): Bytes {
     this.#onReset();
-    return encoded(resetText(sequence));
+    return encoded(resetText("locations", sequence));
+  }
+}
+
+/** Writes events of geofences and alerts. */
+export class WatchEventWriter implements EventsWriter {
+  readonly #onReset: () => void;
+  /** Viewers of an app are told of the same events. */
+  readonly #texts = new WeakMap<StoredEvent, string>();
+
+  constructor(onReset: () => void) {
+    this.#onReset = onReset;
+  }
+
+  events(events: readonly StoredEvent[], seq: number): Bytes {
+    const texts = events.map((stored) => this.#textOf(stored));
+    return encoded(`id: ${seq}\ndata: {"events":[${texts.join()}${EVENT_END}`);
+  }
+
+  reset(seq: number): Bytes {
+    this.#onReset();
+    return encoded(resetText("events", seq));
+  }
+
+  #textOf(stored: StoredEvent): string {
+    let text = this.#texts.get(stored);
+    if (text === undefined) {
+      text = JSON.stringify(presentEvent(stored));
+      this.#texts.set(stored, text);
+    }
+    return text;
   }
 }
 
@@ -121,25 +158,25 @@ function removedText(deviceId: DeviceId, sequence: number): string {
   return `event: removed\ndata: ${JSON.stringify({ device_id: deviceId, sequence })}\n\n`;
 }
 
-function beginningText(sequence: number): string {
-  return `retry: ${RETRY_MS}\nid: ${sequence}\ndata: {"locations":[]}\n\n`;
+function beginningText(member: StreamMember, sequence: number): string {
+  return `retry: ${RETRY_MS}\nid: ${sequence}\ndata: {"${member}":[]}\n\n`;
 }
 
 function beatText(sequence: number): string {
   return `: nothing new\nid: ${sequence}\n\n`;
 }
 
-function resetText(sequence: number): string {
-  return `event: reset\nid: ${sequence}\ndata: ${JSON.stringify(RESET)}\n\n`;
+function resetText(member: StreamMember, sequence: number): string {
+  return `event: reset\nid: ${sequence}\ndata: ${JSON.stringify({ message: RESETS[member] })}\n\n`;
 }
 
 export const EXAMPLE_STREAM = [
-  beginningText(1_452_216),
+  beginningText("locations", 1_452_216),
   `${eventBegin(1_452_217)}${JSON.stringify(exampleRecord("current"))}${EVENT_END}`,
   beatText(1_452_219),
   removedText("4836" as DeviceId, 1_452_230),
   `${eventBegin(1_452_230)}${EVENT_END}`,
-  resetText(1_520_001),
+  resetText("locations", 1_520_001),
 ].join("");
 
 function encoded(text: string): Bytes {

@@ -1,19 +1,31 @@
+import { assert } from "../../lib/assert.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import type { ServiceError } from "../../model/errors.ts";
+import type { EventViewerQuery } from "../../service/live/event-feed.ts";
+import type { EventFeeds } from "../../service/live/event-feeds.ts";
 import type { Live, Viewer, ViewerQuery } from "../../service/live/live.ts";
 import type { ViewerSlots } from "../../service/live/viewer-slots.ts";
 import type { ViewerCounts } from "../../service/metrics/meters.ts";
 import type { Call } from "../call.ts";
 import type { AnswerBuffer } from "../encode/answer-buffer.ts";
 import type { NamesForm } from "../encode/record-names.ts";
-import { beat, beginning, LiveEventWriter, type ProfileSource, ViewEventWriter } from "./live-events.ts";
+import {
+  beat,
+  beginning,
+  LiveEventWriter,
+  type ProfileSource,
+  type StreamMember,
+  ViewEventWriter,
+  WatchEventWriter,
+} from "./live-events.ts";
 import type { Sendable } from "./piecewise.ts";
 
 /* Viewers of the live stream over HTTP, and the stream of each. */
 
 export interface ViewersDependencies {
   readonly live: Live;
+  readonly feeds: Pick<EventFeeds, "open" | "close">;
   readonly answers: AnswerBuffer;
   readonly slots: ViewerSlots;
   readonly counts: ViewerCounts;
@@ -45,39 +57,64 @@ const TOO_MANY: ServiceError = {
 /** Opens a stream for each viewer and ends it in time. */
 export class Viewers {
   readonly #live: Live;
+  readonly #feeds: ViewersDependencies["feeds"];
   readonly #slots: ViewerSlots;
   readonly #counts: ViewerCounts;
   readonly #onReset = () => this.#counts.resets++;
   readonly #answers: AnswerBuffer;
   /** One for each form of names, shared, so that viewers may be sent the same bytes. */
   readonly #writers = new Map<string, LiveEventWriter>();
+  readonly #eventWriter = new WatchEventWriter(this.#onReset);
   readonly #hot: ProfileSource;
   readonly #timers: Timers;
   readonly #open = new Map<ViewerStream, LiveCall>();
   #stopLooking: (() => void) | null = null;
 
-  constructor({ live, slots, counts, answers, hot, timers = systemTimers }: ViewersDependencies) {
+  constructor({ live, feeds, slots, counts, answers, hot, timers = systemTimers }: ViewersDependencies) {
     this.#hot = hot;
     this.#live = live;
+    this.#feeds = feeds;
     this.#slots = slots;
     this.#counts = counts;
     this.#timers = timers;
     this.#answers = answers;
   }
 
-  /** Opens a stream. It ends with its client, with its key, or after a stall of minutes. */
+  /** Opens a stream of positions. It ends with its client, with its key, or after a stall of minutes. */
   open(call: LiveCall, { names, ...query }: LiveQuery): Result<ViewerStream, ServiceError> {
+    const writer = this.#writerFor(call.view, names ?? NO_NAMES);
+    return this.#openStream(call, "locations", () => this.#live.open(call.appId, query, writer));
+  }
+
+  /** Opens a stream of events of geofences and alerts, which share links have none of. */
+  openEvents(call: LiveCall, query: EventViewerQuery): Result<ViewerStream, ServiceError> {
+    assert(call.view === null, "events have exact times and places");
+    return this.#openStream(call, "events", () => this.#feeds.open(call.appId, query, this.#eventWriter));
+  }
+
+  #openStream(
+    call: LiveCall,
+    member: StreamMember,
+    openViewer: () => Viewer,
+  ): Result<ViewerStream, ServiceError> {
     const { appId, keyId, view } = call;
     const leave = this.#slots.take({ appId, keyId, isView: view !== null });
     if (leave === null) {
       this.#counts.refused++;
       return fail(TOO_MANY);
     }
+    let viewer: Viewer;
+    try {
+      viewer = openViewer();
+    } catch (error) {
+      leave();
+      throw error;
+    }
     const { signal } = call.request;
-    const writer = this.#writerFor(view, names ?? NO_NAMES);
     const stream: ViewerStream = new ViewerStream({
       timers: this.#timers,
-      viewer: this.#live.open(appId, query, writer),
+      viewer,
+      member,
       onEvent: () => this.#counts.events++,
       onEnd: () => {
         leave();
@@ -95,6 +132,7 @@ export class Viewers {
   /** Ends all streams, and any that are opened later. */
   stop(): void {
     this.#live.close();
+    this.#feeds.close();
     for (const stream of this.#open.keys()) stream.close();
   }
 
@@ -136,6 +174,7 @@ const BEAT_MS = 15_000;
 
 export interface ViewerStreamOptions {
   readonly viewer: Viewer;
+  readonly member: StreamMember;
   /** Called when an event has been sent to its end. */
   readonly onEvent: () => void;
   readonly onEnd: () => void;
@@ -147,6 +186,7 @@ export interface ViewerStreamOptions {
  */
 export class ViewerStream implements Sendable {
   readonly #viewer: Viewer;
+  readonly #member: StreamMember;
   readonly #onEvent: () => void;
   readonly #onEnd: () => void;
   readonly #timers: Timers;
@@ -158,8 +198,9 @@ export class ViewerStream implements Sendable {
   #isOver = false;
   #readMs: number;
 
-  constructor({ viewer, onEvent, onEnd, timers }: ViewerStreamOptions) {
+  constructor({ viewer, member, onEvent, onEnd, timers }: ViewerStreamOptions) {
     this.#viewer = viewer;
+    this.#member = member;
     this.#onEvent = onEvent;
     this.#onEnd = onEnd;
     this.#timers = timers;
@@ -168,7 +209,7 @@ export class ViewerStream implements Sendable {
 
   async *pieces(): AsyncIterable<Bytes> {
     try {
-      let piece = this.#isOver ? null : beginning(this.#viewer.sentSequence);
+      let piece = this.#isOver ? null : beginning(this.#member, this.#viewer.sentSequence);
       for (; piece !== null; piece = await this.#next()) yield piece;
     } finally {
       this.close();

@@ -1,10 +1,9 @@
 import type { AppId } from "../../model/ids.ts";
 import type { QueryDependencies } from "../queries/find-device.ts";
-import { Edges, Feed, type Pace } from "./feed.ts";
+import { Edges, Feed } from "./feed.ts";
 import type { Live } from "./live.ts";
+import { PACE } from "./rounds.ts";
 
-/** Four events a second look like motion. An app's viewers may use a fifth of a core. */
-const PACE: Pace = { restMs: 250, restTimes: 4 };
 /** A device may remain visible this long after the retention has hidden it. */
 const LOOK_MS = 5000;
 

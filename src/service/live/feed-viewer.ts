@@ -1,16 +1,14 @@
 import type { AppDevices } from "../../hot/app-devices.ts";
-import { assert } from "../../lib/assert.ts";
 import type { Selected } from "./change-batch.ts";
-import type { Changes, EventWriter, Viewer, ViewerQuery } from "./live.ts";
+import type { Changes, EventWriter, ViewerQuery } from "./live.ts";
 import { ViewerFilter, ViewerRecords } from "./viewer-filter.ts";
-
-type Bytes = Uint8Array<ArrayBuffer>;
+import { type WaitingEvents, WaitingViewer } from "./waiting-viewer.ts";
 
 /** Before all positions: the changes since then are unknown. */
 const LOST = -1;
 
-/** A viewer's progress in its feed, and whether it waits for more. */
-export class FeedViewer implements Viewer {
+/** A viewer's progress in its feed. */
+export class FeedViewer extends WaitingViewer {
   readonly filter: ViewerFilter;
   /** Null for a viewer that gets every change. */
   readonly records: ViewerRecords | null;
@@ -22,71 +20,24 @@ export class FeedViewer implements Viewer {
   /** The event that is being sent. */
   event: Event | null = null;
   sentSequence = 0;
-  readonly #onWanted: (viewer: FeedViewer) => void;
-  readonly #onClosed: (viewer: FeedViewer) => void;
-  #waiting: PromiseWithResolvers<Bytes | null> | null = null;
-  #isClosed = false;
 
-  constructor(
-    query: ViewerQuery,
-    writer: EventWriter,
-    cursor: number | null,
-    on: { wanted(viewer: FeedViewer): void; closed(viewer: FeedViewer): void },
-  ) {
+  constructor(query: ViewerQuery, writer: EventWriter, cursor: number | null, on: WaitingEvents<FeedViewer>) {
+    super({ wanted: () => on.wanted(this), closed: () => on.closed(this) });
     const { box, deviceIds, userId, view } = query;
     this.filter = new ViewerFilter(query);
     this.records = view === null || view.isExact ? null : new ViewerRecords(view);
     this.seesAll = box === null && deviceIds === null && userId === null && view === null;
     this.writer = writer;
     this.cursor = cursor ?? LOST;
-    this.#onWanted = on.wanted;
-    this.#onClosed = on.closed;
-  }
-
-  get isWaiting(): boolean {
-    return this.#waiting !== null;
   }
 
   get isWithinEvent(): boolean {
     return this.event !== null;
   }
 
-  next(): Promise<Bytes | null> {
-    assert(this.#waiting === null, "a viewer waits for one part at a time");
-    if (this.#isClosed) return Promise.resolve(null);
-    this.#waiting = Promise.withResolvers();
-    const { promise } = this.#waiting;
-    this.#onWanted(this);
-    return promise;
-  }
-
   /** Forces a reset, because the viewer's state is unusable. */
   lose(): void {
     this.cursor = LOST;
-  }
-
-  give(bytes: Bytes): void {
-    this.#end()?.resolve(bytes);
-  }
-
-  /** Closes the viewer after a bug. */
-  fail(error: unknown): void {
-    const waiting = this.#end();
-    this.close();
-    waiting?.reject(error);
-  }
-
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#end()?.resolve(null);
-    this.#onClosed(this);
-  }
-
-  #end(): PromiseWithResolvers<Bytes | null> | null {
-    const waiting = this.#waiting;
-    this.#waiting = null;
-    return waiting;
   }
 }
 

@@ -2,25 +2,18 @@ import type { AppDevices } from "../../hot/app-devices.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { inOneStep, type Steps } from "../../lib/schedule/steps.ts";
-import { nextTurn } from "../../lib/schedule/timers.ts";
 import type { AppId } from "../../model/ids.ts";
 import { utcDayOf } from "../../model/time/utc-day.ts";
 import type { FindDependencies } from "../queries/find-device.ts";
 import { ChangeBatch, DeviceMarks } from "./change-batch.ts";
 import { Event, FeedViewer } from "./feed-viewer.ts";
 import type { EventWriter, ViewerQuery } from "./live.ts";
+import { type Pace, Rounds } from "./rounds.ts";
 import { lastSequenceOf, startOf } from "./viewer-filter.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The rate of events. */
-export interface Pace {
-  /** The least time between two events of a viewer. */
-  readonly restMs: number;
-  /** A multiple of the time spent on all viewers of the app that they pause, which limits their share of a core. */
-  readonly restTimes: number;
-}
-
+/** The parts of a server that the feed of an app needs. */
 export interface FeedDependencies {
   readonly hot: HotStore;
   readonly edges: Edges;
@@ -39,16 +32,17 @@ export class Feed {
   readonly #marks = new DeviceMarks();
   /** The devices at the last look; null if the app had none. */
   #app: AppDevices | null = null;
-  #isTelling = false;
-  /** When the next events may be sent. */
-  #dueMs = 0;
-  /** Time spent on viewers since `#dueMs` was set. */
-  #spentMs = 0;
+  readonly #rounds: Rounds;
 
   constructor(appId: AppId, dependencies: FeedDependencies) {
     this.#appId = appId;
     this.#dependencies = dependencies;
     this.#owner = `viewers of ${appId}`;
+    this.#rounds = new Rounds({
+      ...{ ...dependencies, owner: this.#owner },
+      isAnyBehind: () => this.#isAnyBehind(),
+      tellInSteps: () => this.#tellInSteps(),
+    });
   }
 
   get viewers(): ReadonlySet<FeedViewer> {
@@ -66,7 +60,7 @@ export class Feed {
   /** Something may have changed. */
   wake(): void {
     this.#look();
-    if (!this.#isTelling && this.#isAnyBehind()) void this.#tellAll();
+    this.#rounds.begin();
   }
 
   readonly #listener = {
@@ -106,9 +100,9 @@ export class Feed {
   }
 
   #tellIfBehind(viewer: FeedViewer): void {
-    if (this.#isTelling) return;
+    if (this.#rounds.areUnderWay) return;
     this.#look();
-    if (viewer.cursor !== this.#end) void this.#tellAll();
+    if (viewer.cursor !== this.#end) this.#rounds.begin();
   }
 
   #isAnyBehind(): boolean {
@@ -119,21 +113,6 @@ export class Feed {
   /** The position of the next change. */
   get #end(): number {
     return this.#app?.changes.end ?? 0;
-  }
-
-  async #tellAll(): Promise<void> {
-    const { scheduler, pace } = this.#dependencies;
-    const { restMs, restTimes } = pace;
-    this.#isTelling = true;
-    do {
-      const leftMs = this.#dueMs - performance.now();
-      await (leftMs > 0 ? new Promise((resolve) => setTimeout(resolve, leftMs)) : nextTurn());
-      const begunMs = performance.now();
-      await scheduler.run(this.#owner, this.#tellInSteps());
-      this.#dueMs = begunMs + Math.max(restMs, restTimes * this.#spentMs);
-      this.#spentMs = 0;
-    } while (this.#isAnyBehind());
-    this.#isTelling = false;
   }
 
   *#tellInSteps(): Steps<void> {
@@ -152,13 +131,13 @@ export class Feed {
 
   /** A failure for one viewer does not affect the others. */
   #tryTo(viewer: FeedViewer, tell: () => void): void {
-    const begunMs = performance.now();
-    try {
-      tell();
-    } catch (error) {
-      viewer.fail(error);
-    }
-    this.#spentMs += performance.now() - begunMs;
+    this.#rounds.spend(() => {
+      try {
+        tell();
+      } catch (error) {
+        viewer.fail(error);
+      }
+    });
   }
 
   /** Returns the changes that were sent. */

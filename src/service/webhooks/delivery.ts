@@ -9,6 +9,7 @@ import { FileError } from "../../runtime/files.ts";
 import { DamagedDatabaseError } from "../../runtime/sqlite.ts";
 import type { EventStore } from "../watching/event-store.ts";
 import type { StoredEvent } from "../watching/stored-event.ts";
+import { isWanted } from "../watching/wanted-events.ts";
 import {
   type Delivery,
   type DeliveryStore,
@@ -17,7 +18,7 @@ import {
   type Outcome,
   type SavedCursor,
 } from "./delivery-store.ts";
-import { bodyOf, isWanted } from "./message.ts";
+import { bodyOf } from "./message.ts";
 import { type Lane, Places } from "./places.ts";
 import { FAILURES_MAX } from "./retry-schedule.ts";
 import type { Send, Sent } from "./sender.ts";

@@ -145,8 +145,11 @@ test("docs/live.md: a stream is heard, and one goes on behind a snapshot", async
   const streams = blocksOf("docs/live.md", "sh").map((block) =>
     block.replace(/curl /, "curl --max-time 3 ").replace(/(\n|; )?$/, " || [ $? = 28 ]\n"),
   );
-  for (const stream of streams)
-    expect((await type(stream)).join("\n")).toMatch(/^retry: \d+\nid: \d+\ndata: \{"locations":\[\]\}/);
+  expect(streams).toHaveLength(3);
+  for (const [index, member] of ["locations", "locations", "events"].entries())
+    expect((await type(streams[index]!)).join("\n")).toMatch(
+      new RegExp(`^retry: \\d+\\nid: \\d+\\ndata: \\{"${member}":\\[\\]\\}`),
+    );
 });
 
 test("docs/sending.md: a report, a packed batch, a look at what was rejected, and a file are taken in", async () => {

@@ -119,6 +119,9 @@ export function pathsWithEach(endpoint: Endpoint): readonly string[] {
 const GO_WITH: Readonly<Record<string, string>> = {
   simplify: "&format=gpx",
   rs: "&format=geojsonseq",
+  kinds: "&types=event",
+  watch_id: "&types=event",
+  late: "&types=event",
   layer: `&start=${Date.UTC(2026, 2, 20)}&end=${Date.UTC(2026, 2, 21)}`,
 };
 

@@ -1,9 +1,14 @@
+import { EVENT_KINDS } from "../../../geofences/watch.ts";
 import type { Result } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
+import type { DeviceId } from "../../../model/ids.ts";
+import type { EventViewerQuery } from "../../../service/live/event-feed.ts";
 import { EXAMPLE_STREAM } from "../../answer/live-events.ts";
+import type { LiveQuery } from "../../answer/viewers.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { bbox, names, profiles } from "../../parameters/common.ts";
-import { optionalNumber, severalTexts } from "../../parameters/kinds.ts";
+import { choice, flag, optionalNumber, severalTexts, severalWords } from "../../parameters/kinds.ts";
+import type { QueryValues } from "../../parameters/parameter.ts";
 import { optionalUserId } from "../../parameters/path-parameter.ts";
 
 /** A URL has room for a few more. For many devices, request all. */
@@ -11,18 +16,46 @@ const DEVICES_MAX = 100;
 
 const LAST_EVENT_ID = "Last-Event-ID";
 
+/** Geofences and alerts that a URL names. */
+const WATCHES_MAX = 100;
+
 const since = optionalNumber("integer", {
   description: [
-    "Starts with everything after this: the id of an event, or the sequence of a snapshot.",
-    `${LAST_EVENT_ID} takes precedence. If both are absent, the stream starts now.`,
+    "Starts with everything after this: the id of an event, the sequence of a snapshot, or, with types=event, the after of",
+    `a list of events. ${LAST_EVENT_ID} takes precedence. If both are absent, the stream starts now.`,
   ].join(" "),
   minimum: 0,
 });
 
+const query = {
+  types: choice(
+    "What the stream tells: positions (location), or events of geofences and alerts (event).",
+    ["location", "event"],
+    "location",
+  ),
+  since,
+  bbox: bbox("Only devices whose latest position is in this box."),
+  device_id: severalTexts(
+    "Only this device, which need not have reported yet; may be repeated. Defaults to all devices.",
+    DEVICES_MAX,
+  ),
+  user_id: optionalUserId,
+  names,
+  profiles,
+  kinds: severalWords("With types=event, only events of these kinds.", EVENT_KINDS, EVENT_KINDS),
+  watch_id: severalTexts(
+    "With types=event, only events of this geofence or alert; may be repeated. Defaults to all.",
+    WATCHES_MAX,
+  ),
+  late: flag("With types=event, also events that were made more than 24 hours after their time.", "boolean"),
+};
+
+type LiveValues = QueryValues<typeof query>;
+
 export const live = queryEndpoint({
   operationId: "streamChanges",
   tag: "App",
-  summary: "Positions as they change",
+  summary: "Positions or events, as they come",
   description: [
     "Server-Sent Events, without an end. Each event carries the current record of every device whose latest record changed,",
     "as `/api/v1/locations/current` shows it. A device whose profile changed is sent again. One that changed several times since the last event is in it once; there",
@@ -34,21 +67,14 @@ export const live = queryEndpoint({
     "\n\nWith `bbox` the stream includes a device while its latest position is in the box, and once when it has left; likewise",
     "with `user_id`. The stream ends within 5 seconds after its key is revoked or expires. An app may have half of all streams, and a key 64, or 512",
     "with the permission `view`.",
+    "\n\nWith `types=event` the stream carries events of geofences and alerts, as `/api/v1/events` has them with `after`: in the",
+    "order in which they were stored, each change again, and those that were taken back with `withdrawn`. All stored events",
+    "are known, so a stream continues after any break. `reset` then means that this server has no such place.",
   ].join(" "),
   path: "/api/v1/live",
   isForViews: true,
   inPath: {},
-  query: {
-    since,
-    bbox: bbox("Only devices whose latest position is in this box."),
-    device_id: severalTexts(
-      "Only this device, which need not have reported yet; may be repeated. Defaults to all devices.",
-      DEVICES_MAX,
-    ),
-    user_id: optionalUserId,
-    names,
-    profiles,
-  },
+  query,
   headers: [
     {
       name: LAST_EVENT_ID,
@@ -65,28 +91,65 @@ export const live = queryEndpoint({
     schema: {
       type: "string",
       description:
-        "`data` of an event is an object with `locations`, an array of CurrentRecord (ViewRecord for `view` keys), on one line. `profiles=true` adds `profile` to them.",
+        "`data` of an event is an object with `locations`, an array of CurrentRecord (ViewRecord for `view` keys), on one line. `profiles=true` adds `profile` to them. With `types=event` it is an object with `events`, an array of Event.",
       example: EXAMPLE_STREAM,
     },
   },
   open({ viewers }) {
-    return (call, { since, bbox, device_id, user_id, names: withNames, profiles: withProfiles }) => {
+    return (call, values) => {
       const last = readLastEventId(call.request);
       if (!last.ok) return call.fail(last.error);
-      const opened = viewers.open(call, {
-        sinceSequence: last.value ?? since,
-        box: bbox,
-        deviceIds: device_id.length === 0 ? null : new Set(device_id),
-        userId: user_id,
-        view: call.view,
-        names: { withNames, withProfiles },
-      });
+      const misplaced = findMisplaced(values);
+      if (misplaced !== null) return call.fail({ kind: "invalid_parameter", message: misplaced });
+      const isOfEvents = values.types === "event";
+      // Areas would tell where a device is more exactly than a share link may.
+      if (isOfEvents && call.view !== null)
+        return call.fail({ kind: "permission_missing", permission: "read" });
+      const from = last.value ?? values.since;
+      const opened = isOfEvents
+        ? viewers.openEvents(call, eventQueryOf(values, from))
+        : viewers.open(call, { ...locationQueryOf(values, from), view: call.view });
       if (!opened.ok) return call.fail(opened.error);
       if (call.request.method === "HEAD") opened.value.close(); // A HEAD needs no body.
       return call.events(opened.value);
     };
   },
 });
+
+function locationQueryOf(values: LiveValues, sinceSequence: number | null): Omit<LiveQuery, "view"> {
+  const { bbox: box, device_id, user_id: userId, names: withNames, profiles: withProfiles } = values;
+  const deviceIds = device_id.length === 0 ? null : new Set(device_id);
+  return { sinceSequence, box, deviceIds, userId, names: { withNames, withProfiles } };
+}
+
+function eventQueryOf(values: LiveValues, sinceSeq: number | null): EventViewerQuery {
+  const { kinds: types, watch_id, device_id, user_id, late: sendsLate } = values;
+  return {
+    ...{ sinceSeq, types, sendsLate },
+    watches: watch_id.length === 0 ? null : watch_id,
+    devices: device_id.length === 0 ? null : (device_id as readonly DeviceId[]),
+    users: user_id === null ? null : [user_id],
+  };
+}
+
+/** Says which parameter is about the other kind of stream; null if none is. */
+function findMisplaced({
+  types,
+  bbox: box,
+  names,
+  profiles,
+  kinds,
+  watch_id,
+  late,
+}: LiveValues): string | null {
+  const misplaced: Readonly<Record<LiveValues["types"], Readonly<Record<string, boolean>>>> = {
+    location: { kinds: kinds.length < EVENT_KINDS.length, watch_id: watch_id.length > 0, late },
+    event: { bbox: box !== null, names, profiles },
+  };
+  const other = types === "event" ? "location" : "event";
+  const name = Object.entries(misplaced[types]).find(([, isGiven]) => isGiven)?.[0];
+  return name === undefined ? null : `${name} can't be combined with types=${types}, but with types=${other}`;
+}
 
 /** A browser that reconnects sends this header in addition to its original query. */
 function readLastEventId(request: Request): Result<number | null, ServiceError> {

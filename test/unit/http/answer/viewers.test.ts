@@ -14,6 +14,12 @@ import { ScriptedLive, ScriptedViewer } from "./scripted-live.ts";
 const QUERY = { sinceSequence: 41, box: null, deviceIds: null, userId: null, view: null };
 const VIEW = new View({ deviceIds: ["bus" as DeviceId], notBeforeMs: 0, precisionMeters: null });
 
+const NO_FEEDS = {
+  open: () => {
+    throw new Error("no viewer of events");
+  },
+  close: () => {},
+};
 const NO_PROFILES = { profiles: { find: () => null } };
 
 let live: ScriptedLive;
@@ -31,6 +37,7 @@ beforeEach(() => {
   viewers = new Viewers({
     hot: NO_PROFILES,
     live,
+    feeds: NO_FEEDS,
     slots,
     counts,
     answers: new AnswerBuffer(1024),
@@ -105,7 +112,14 @@ describe("Viewers", () => {
 
   test("has room for many who open one share link", () => {
     slots = new ViewerSlots(1024);
-    viewers = new Viewers({ hot: NO_PROFILES, live, slots, counts, answers: new AnswerBuffer(1024) });
+    viewers = new Viewers({
+      hot: NO_PROFILES,
+      live,
+      feeds: NO_FEEDS,
+      slots,
+      counts,
+      answers: new AnswerBuffer(1024),
+    });
     for (let count = 0; count < 512; count++) open(call({ view: VIEW }));
     expect(viewers.open(call({ view: VIEW }), QUERY).ok).toBe(false);
     viewers.stop();
@@ -167,6 +181,7 @@ describe("ViewerStream", () => {
     viewer = new ScriptedViewer("fleet" as AppId, QUERY, NO_WRITER);
     stream = new ViewerStream({
       viewer,
+      member: "locations",
       timers: time,
       onEvent: () => events++,
       onEnd: () => ends++,

@@ -60,6 +60,10 @@ const PROBES: Readonly<Record<string, Probe>> = {
   start: instantsNear,
   end: (near) => instantsNear(near).map((end) => ({ start: end - 3 * DAY_MS, end })),
   tolerance_meters: () => [0, 1, 100, 700, 10_000].map((meters) => ({ tolerance_meters: meters, ...ALL })),
+  types: () => ["event"],
+  kinds: () => [{ types: "event", kinds: "enter" }],
+  watch_id: () => [{ types: "event", watch_id: "depot" }],
+  late: () => [{ types: "event", late: "true" }],
   bbox: (near) => boxesNear(near).map((bbox) => ({ bbox, ...ALL })),
 };
 

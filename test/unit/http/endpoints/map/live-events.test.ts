@@ -1,0 +1,193 @@
+import { beforeEach, expect, test } from "bun:test";
+import type { AppId, DeviceId, UserId } from "../../../../../src/model/ids.ts";
+import { EventReader, type StreamEvent } from "../../../../support/event-reader.ts";
+import { putAll, revisionAt } from "../../../../support/geofences/test-events.ts";
+import {
+  APP_ID,
+  createTestApp,
+  type JsonObject,
+  type KeyName,
+  NOON_MS,
+  OTHER_APP_ID,
+  type TestApp,
+} from "../../../../support/test-app.ts";
+
+/** The live stream of events of geofences and alerts, asked as a stranger would. */
+
+const PATH = "/api/v1/live?types=event";
+const APP = APP_ID as AppId;
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await createTestApp();
+  put("A");
+});
+
+type Made = Parameters<typeof revisionAt>;
+
+/** Stores an event of the app, as the watcher does. */
+function put(mark: string, event: Made[2] = {}, revision: Made[3] = {}): void {
+  putAll(app.events, [revisionAt(NOON_MS, mark, event, { appId: APP, ...revision })]);
+}
+
+function ask(query = "", key: KeyName = "full", headers: Record<string, string> = {}): Promise<Response> {
+  return app.fetch(PATH + query, { headers: { authorization: `Bearer ${app.keys[key]}`, ...headers } });
+}
+
+async function listen(query = "", headers: Record<string, string> = {}): Promise<EventReader> {
+  const reader = new EventReader(await ask(query, "reader", headers));
+  expect(await reader.next()).toMatchObject({ type: "message", data: '{"events":[]}' });
+  return reader;
+}
+
+function eventsOf(message: StreamEvent | null): readonly JsonObject[] {
+  return (JSON.parse(message!.data) as { readonly events: readonly JsonObject[] }).events;
+}
+
+/** The last letters of the ids of the next message. */
+async function marksOf(reader: EventReader): Promise<string> {
+  return eventsOf(await reader.next())
+    .map(({ id }) => String(id).slice(-1))
+    .join("");
+}
+
+const listed = async (query: string) =>
+  (await app.get(`/api/v1/events?${query}`)).body as unknown as {
+    readonly events: readonly JsonObject[];
+    readonly pagination: { readonly after: number };
+  };
+
+test("the stream begins now, and then has each event as lists do, with the place behind it as its id", async () => {
+  const { pagination } = await listed("");
+  const reader = await listen();
+  expect(reader.text).toBe(`retry: 2000\nid: ${pagination.after}\ndata: {"events":[]}\n\n`);
+  put("B", { kind: "exit", ending: { reason: "moved", enteredMs: NOON_MS - 1000, positions: 7 } });
+  const message = await reader.next();
+  const after = await listed(`after=${pagination.after}`);
+  expect(eventsOf(message)).toEqual(after.events);
+  expect(message).toMatchObject({ type: "message", id: String(after.pagination.after) });
+  await reader.cancel();
+});
+
+test("it continues after an id, or after the place of a list; the header goes before since", async () => {
+  const { pagination } = await listed("");
+  put("B");
+  put("C");
+  const reader = await listen(`&since=${pagination.after}`);
+  const message = await reader.next();
+  expect(eventsOf(message)).toHaveLength(2);
+  await reader.cancel();
+  put("D");
+  const resumed = await listen("&since=0", { "last-event-id": message!.id });
+  expect(await marksOf(resumed)).toBe("D");
+  await resumed.cancel();
+  const all = await listen("&since=0");
+  expect(await marksOf(all)).toBe("ABCD");
+  await all.cancel();
+});
+
+test("a change of an event comes again, and one that did not happen has withdrawn", async () => {
+  const reader = await listen();
+  put("A", {}, { revision: 2 });
+  expect(eventsOf(await reader.next())).toMatchObject([{ revision: 2, correction: true }]);
+  put("A", {}, { revision: 3, isWithdrawn: true });
+  expect(eventsOf(await reader.next())).toMatchObject([{ revision: 3, correction: true, withdrawn: true }]);
+  await reader.cancel();
+});
+
+test("an id that the app's events have not reached gets a reset, which says what to do", async () => {
+  const reader = await listen(`&since=${NOON_MS * 2}`);
+  const reset = await reader.next();
+  expect(reset).toMatchObject({ type: "reset", id: String(app.events.lastSeqOf(APP)) });
+  expect(JSON.parse(reset!.data).message).toContain("/api/v1/events");
+  put("B");
+  expect(await marksOf(reader)).toBe("B");
+  await reader.cancel();
+});
+
+test("it tells of some devices, a user, some kinds, some geofences and alerts, and of late events if asked", async () => {
+  const readers = {
+    B: await listen("&device_id=car&device_id=van"),
+    C: await listen("&user_id=bob"),
+    D: await listen("&kinds=exit,dwell"),
+    E: await listen("&watch_id=school"),
+    BCDEF: await listen("&late=true"),
+    BCDE: await listen(),
+  };
+  const ending = { reason: "moved", enteredMs: null, positions: 1 } as const;
+  putAll(
+    app.events,
+    [
+      revisionAt(NOON_MS, "B", { deviceId: "car" as DeviceId }),
+      revisionAt(NOON_MS, "C", { userId: "bob" as UserId }),
+      revisionAt(NOON_MS, "D", { kind: "exit", ending }),
+      revisionAt(NOON_MS, "E", { watchId: "school" }),
+      revisionAt(NOON_MS, "F", {}, { isLate: true }),
+    ].map((revision) => ({ ...revision, appId: APP })),
+  );
+  for (const [marks, reader] of Object.entries(readers)) {
+    expect(await marksOf(reader)).toBe(marks);
+    await reader.cancel();
+  }
+});
+
+test("it tells nothing of another app, whose events do not move its ids", async () => {
+  const reader = await listen();
+  put("B", {}, { appId: OTHER_APP_ID as AppId });
+  put("C");
+  expect(await marksOf(reader)).toBe("C");
+  await reader.cancel();
+  const later = await listen();
+  put("D", {}, { appId: OTHER_APP_ID as AppId });
+  expect((await listed("")).pagination.after).toBe(app.events.lastSeqOf(APP));
+  expect(later.text).toContain(`id: ${app.events.lastSeqOf(APP)}\n`);
+  await later.cancel();
+});
+
+test("a share link has none of it, and a key that may not read neither", async () => {
+  for (const key of ["viewer", "blurredViewer", "writer"] as const) {
+    const refused = await app.get(PATH, key);
+    expect([refused.status, refused.headers.get("wherehouse-error-code")]).toEqual([403, "AUTH_005"]);
+    expect(refused.body.message).toContain("read");
+  }
+});
+
+test.each([
+  ["types=event&bbox=-3,53,-2,54", "bbox"],
+  ["types=event&names=true", "names"],
+  ["types=event&profiles=true", "profiles"],
+  ["kinds=exit", "kinds"],
+  ["types=location&watch_id=depot", "watch_id"],
+  ["late=true", "late"],
+])("%s is refused, since %s is about the other stream", async (query, name) => {
+  const { status, body } = await app.get(`/api/v1/live?${query}`);
+  const [asked, other] = query.includes("types=event") ? ["event", "location"] : ["location", "event"];
+  expect([status, body.message]).toEqual([
+    400,
+    `${name} can't be combined with types=${asked}, but with types=${other}`,
+  ]);
+});
+
+test("both kinds of streams share the slots of a key, and a HEAD holds none", async () => {
+  for (let times = 0; times < 100; times++)
+    expect((await app.fetch(PATH, { method: "HEAD", headers: bearer() })).status).toBe(200);
+  const open = await Promise.all(Array.from({ length: 64 }, () => ask()));
+  expect((await app.get("/api/v1/live")).status).toBe(503);
+  for (const { body } of open) await body!.cancel();
+  expect((await ask("", "reader")).status).toBe(200);
+});
+
+test("a database that fails takes no slot", async () => {
+  const { lastSeqOf } = app.events;
+  app.events.lastSeqOf = () => {
+    throw new Error("the disk fails");
+  };
+  for (let times = 0; times < 65; times++) expect((await ask()).status).toBe(500);
+  app.events.lastSeqOf = lastSeqOf;
+  await (await listen()).cancel();
+  expect(app.faults).toHaveLength(65);
+});
+
+function bearer(): Record<string, string> {
+  return { authorization: `Bearer ${app.keys.full}` };
+}
