@@ -3,7 +3,7 @@
  * Plain JavaScript without packages, because it runs before they are installed, on Node 20 or newer, or on Bun if there
  * is no Node (`bun run start`).
  *
- *   launch.mjs start|demo|cli|example|example-live|test|test:system|test:long|bench|simulate|cluster|soak|phones|fences|fuzz|release|picture|check|format ARGUMENTS
+ *   launch.mjs start|demo|cli|example|example-live|test|test:system|test:long|bench|simulate|cluster|soak|phones|fences|fuzz|release|docs|picture|check|format ARGUMENTS
  *
  * If nothing is missing, it costs one hash and no child process besides the requested one.
  */
@@ -51,6 +51,7 @@ const COMMANDS = {
   fences: { development: true, programs: (bun, args) => [[bun, "test/fences/main.ts", ...args]] },
   fuzz: { development: true, programs: fuzzers },
   release: { development: true, programs: (bun, args) => [[bun, "deploy/release/main.ts", ...args]] },
+  docs: { development: true, programs: (bun, args) => [[bun, "deploy/site/main.ts", ...args]] },
   picture: { development: true, programs: (bun, args) => [[bun, "test/system/picture/main.ts", ...args]] },
   check: { development: true, programs: checks },
   format: {

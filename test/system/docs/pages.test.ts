@@ -100,6 +100,7 @@ test.each([
   ["docs/performance.md", 620],
   ["docs/tuning.md", 460],
   ["docs/deploy.md", 920],
+  ["docs/comparison.md", 500],
   ["docs/executable.md", 250],
   ["docs/monitor.md", 850],
   ["docs/backup.md", 650],

@@ -11,6 +11,8 @@ export interface Schema {
   readonly oneOf?: readonly Schema[];
   readonly anyOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
   readonly default?: unknown;
   readonly description?: string;
   readonly example?: unknown;
@@ -51,7 +53,11 @@ export interface Operation {
 
 interface OpenApiDocument {
   readonly openapi: string;
-  readonly info: { readonly version: string; readonly license: { readonly name: string } };
+  readonly info: {
+    readonly version: string;
+    readonly description: string;
+    readonly license: { readonly name: string };
+  };
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
