@@ -1,6 +1,8 @@
 import { wrapped } from "../geo/bounds.ts";
 import type { Position } from "../geo/earth.ts";
-import type { Fence, FenceGeometry, FenceProperties, FenceSchedule, NewFence } from "./fence.ts";
+import { type DraftFault, draftFault, faultSentence } from "../items/draft-fault.ts";
+import { type DraftSchedule, draftSchedule, scheduleOf } from "./draft-schedule.ts";
+import type { Fence, FenceGeometry, FenceProperties, NewFence } from "./fence.ts";
 
 /* A geofence while a user edits it. The server checks all of it, and its errors name the member. */
 
@@ -41,20 +43,6 @@ export const FINE_FIELDS: readonly NumberField[] = [
 
 const NUMBER_FIELDS: readonly NumberField[] = [RADIUS, BUFFER, ...RULE_FIELDS, ...FINE_FIELDS];
 
-export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
-
-/** When it is in force: always, in the same hours of some weekdays, or as another program has set it. */
-export type DraftSchedule =
-  | { readonly kind: "always" }
-  | {
-      readonly kind: "weekly";
-      readonly timezone: string;
-      readonly days: readonly string[];
-      readonly from: string;
-      readonly to: string;
-    }
-  | { readonly kind: "other"; readonly schedule: FenceSchedule };
-
 export interface FenceDraft {
   /** Null of a new one. */
   readonly id: string | null;
@@ -93,14 +81,6 @@ export function draftOf({ id, geometry, properties }: Fence): FenceDraft {
   };
 }
 
-function draftSchedule(schedule: FenceSchedule | undefined): DraftSchedule {
-  if (schedule === undefined) return { kind: "always" };
-  const { timezone, weekly, except = [] } = schedule;
-  const [hours, ...others] = weekly;
-  if (hours === undefined || others.length > 0 || except.length > 0) return { kind: "other", schedule };
-  return { kind: "weekly", timezone, ...hours };
-}
-
 /** The request's body; null until there is a shape. */
 export function bodyOf(draft: FenceDraft): NewFence | null {
   const { geometry, name, color, isActive, isInitialEvent, others } = draft;
@@ -123,19 +103,6 @@ export function bodyOf(draft: FenceDraft): NewFence | null {
       ...(schedule === null ? {} : { schedule }),
     },
   };
-}
-
-function scheduleOf(schedule: DraftSchedule): FenceSchedule | null {
-  switch (schedule.kind) {
-    case "always":
-      return null;
-    case "weekly": {
-      const { timezone, days, from, to } = schedule;
-      return { timezone, weekly: [{ days, from, to }] };
-    }
-    case "other":
-      return schedule.schedule;
-  }
 }
 
 /** The size of a circle or a corridor; null of a polygon. */
@@ -170,27 +137,11 @@ function tidied([longitude, latitude]: Position): Position {
   return [Number(wrapped(longitude).toFixed(7)), Number(latitude.toFixed(7))];
 }
 
-/** An error of the server, beside the member of the form that it names. */
-export interface DraftFault {
-  /** `geometry`, or the name of a property; null if it names none that the form has. */
-  readonly member: string | null;
-  readonly text: string;
-}
-
 const SHOWN: readonly string[] = ["name", "color", "schedule", ...NUMBER_FIELDS.map(({ name }) => name)];
 
-/** `properties.radius_meters must be a number, 10 to 100,000` is of the radius. */
+/** An error of the geometry has a path that says nothing to the user. */
 export function faultOf(message: string): DraftFault {
-  const [path = ""] = /^[\w.[\]]+/.exec(message) ?? [];
-  if (path.startsWith("geometry")) {
-    const [, reason = message] = /^[\w.[\]]+: (.+)$/.exec(message) ?? [];
-    return { member: "geometry", text: sentence(reason) };
-  }
-  const [, member = ""] = /^properties\.(\w+)/.exec(path) ?? [];
-  if (!SHOWN.includes(member)) return { member: null, text: sentence(message) };
-  return { member, text: `${message.slice("properties.".length).replace(/\.$/, "")}.` };
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
+  if (!message.startsWith("geometry")) return draftFault(message, SHOWN, "properties.");
+  const [, reason = message] = /^[\w.[\]]+: (.+)$/.exec(message) ?? [];
+  return { member: "geometry", text: faultSentence(reason) };
 }

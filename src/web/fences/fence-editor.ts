@@ -1,14 +1,14 @@
 import type { MapLibreMap } from "maplibre-gl";
 import type { Api } from "../api/api.ts";
-import { ApiError, retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
+import { type ApiError, retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { LateModule } from "../api/late-module.ts";
 import type { Place } from "../geo/earth.ts";
+import { DraftEditor } from "../items/draft-editor.ts";
 import type { Drawing } from "./drawing.ts";
 import { type DrawnShape, drawnShapeOf } from "./drawn-shape.ts";
-import { FENCES_PATH, type Fence, fencePath, type NewFence } from "./fence.ts";
+import { FENCES_PATH, type Fence, type NewFence } from "./fence.ts";
 import {
   bodyOf,
-  type DraftFault,
   draftOf,
   type FenceDraft,
   faultOf,
@@ -50,25 +50,28 @@ export type DrawingMode = DrawnShape["kind"];
 export class FenceEditor {
   readonly #parts: FenceEditorParts;
   readonly #tool: LateModule<typeof import("./drawing.ts")>;
-  #draft: FenceDraft | null = null;
+  /** Saves and deletes. */
+  readonly form: DraftEditor<FenceDraft, { readonly geofence: Fence }>;
   /** Drafts before changes of the shape, for Esc. */
   #earlier: FenceDraft[] = [];
   #drawing: Drawing | null = null;
-  #loading = new AbortController();
   #mode: DrawingMode | null = null;
   #lastMode: DrawingMode = "polygon";
-  #isSaving = false;
-  #isAskingToDelete = false;
-  #fault: DraftFault | null = null;
 
   constructor(parts: FenceEditorParts) {
     this.#parts = parts;
+    const { api, onSaved, onDeleted, changed } = parts;
+    this.form = new DraftEditor({
+      ...{ api, path: FENCES_PATH, bodyOf, faultOf, onDeleted, changed },
+      onSaved: ({ geofence }) => onSaved(geofence),
+      onClosed: () => this.#closed(),
+    });
     this.#tool = new LateModule(parts.api, "fences/drawing.ts", () => import("./drawing.ts"));
   }
 
   /** Null while nothing is edited. */
   get draft(): FenceDraft | null {
-    return this.#draft;
+    return this.form.draft;
   }
 
   /** What the user is drawing; null once the shape is complete. */
@@ -76,21 +79,9 @@ export class FenceEditor {
     return this.#mode;
   }
 
-  get isSaving(): boolean {
-    return this.#isSaving;
-  }
-
-  get isAskingToDelete(): boolean {
-    return this.#isAskingToDelete;
-  }
-
-  get fault(): DraftFault | null {
-    return this.#fault;
-  }
-
   /** What would be saved; null until there is a shape. */
   get body(): NewFence | null {
-    return this.#draft === null ? null : bodyOf(this.#draft);
+    return this.draft === null ? null : bodyOf(this.draft);
   }
 
   /** Begins a new geofence, whose shape the user draws. */
@@ -110,14 +101,12 @@ export class FenceEditor {
     void this.#showShape();
   }
 
-  /** Changes the form. A fault stays beside its member until that is changed. */
+  /** Changes the form. */
   set(changes: Partial<FenceDraft>, member: string): void {
-    if (this.#draft === null) return;
-    this.#draft = { ...this.#draft, ...changes };
-    if (this.#fault?.member === member || this.#fault?.member === null) this.#fault = null;
+    if (this.draft === null) return;
     if (member === "color") this.#closeTool(); // It has its color from the start.
+    this.form.set(changes, member);
     if (SHAPING.includes(member)) void this.#showShape();
-    this.#parts.changed();
   }
 
   /** Lets the user draw the shape, in place of the one that is there. */
@@ -132,115 +121,59 @@ export class FenceEditor {
   /** Takes the map's center for a circle, which needs no pointer. */
   circleAtCenter(radiusMeters: number): void {
     const { camera } = this.#parts.map;
-    if (this.#draft === null || camera === null) return;
+    if (this.draft === null || camera === null) return;
     const { latitude, longitude } = camera;
-    this.#take(withCircle(this.#draft, [longitude, latitude], radiusMeters));
+    this.#take(withCircle(this.draft, [longitude, latitude], radiusMeters));
     void this.#showShape();
   }
 
   /** Takes the last corner, or the last change of the shape, back. Returns whether there was one. */
   undo(): boolean {
-    if (this.#draft === null) return false;
+    const { draft } = this;
+    if (draft === null) return false;
     if (this.#mode !== null && this.#drawing?.undo()) return true;
     const earlier = this.#earlier.pop();
     if (earlier === undefined) return false;
     const { geometry } = earlier;
     const { radius_meters } = earlier.numbers;
-    this.#draft = { ...this.#draft, geometry, numbers: { ...this.#draft.numbers, radius_meters } };
     this.#mode = null;
+    this.form.set({ geometry, numbers: { ...draft.numbers, radius_meters } }, "geometry");
     if (geometry !== null) void this.#showShape();
     else this.draw(this.#lastMode);
     this.#parts.changed();
     return true;
   }
 
-  async save(): Promise<void> {
-    const [draft, body] = [this.#draft, this.body];
-    if (draft === null || body === null || this.#isSaving) return;
-    const { api, onSaved } = this.#parts;
-    await this.#ask(async () => {
-      const answer = await (draft.id === null
-        ? api.send<{ readonly geofence: Fence }>("POST", FENCES_PATH, body)
-        : api.send<{ readonly geofence: Fence }>("PUT", fencePath(draft.id), body));
-      return () => onSaved(answer.geofence);
-    });
-  }
-
-  askToDelete(isAsking: boolean): void {
-    this.#isAskingToDelete = isAsking;
-    this.#parts.changed();
-  }
-
-  async delete(): Promise<void> {
-    const id = this.#draft?.id ?? null;
-    if (id === null || this.#isSaving) return;
-    const { api, onDeleted } = this.#parts;
-    this.#isAskingToDelete = false;
-    await this.#ask(async () => {
-      await api.send("DELETE", fencePath(id));
-      return () => onDeleted(id);
-    });
-  }
-
   /** Drops the draft. Returns whether there was one. */
   close(): boolean {
-    if (this.#draft === null) return false;
-    this.#loading.abort();
+    return this.form.close();
+  }
+
+  #closed(): void {
     this.#closeTool();
-    this.#draft = null;
     this.#mode = null;
-    this.#fault = null;
-    this.#isSaving = false;
-    this.#isAskingToDelete = false;
     this.#parts.map.ignoreClicks(false);
     this.#parts.map.fences.setChosen(null);
-    this.#parts.changed();
-    return true;
   }
 
   #open(draft: FenceDraft): void {
-    this.close();
-    this.#loading = new AbortController();
-    this.#draft = draft;
+    this.form.open(draft);
     this.#earlier = [];
     this.#parts.map.ignoreClicks(true);
-    this.#parts.changed();
-  }
-
-  /** Sends a change; what then happens is not done if the user has closed the draft meanwhile. */
-  async #ask(send: () => Promise<() => void>): Promise<void> {
-    const { changed } = this.#parts;
-    const { signal } = this.#loading;
-    this.#isSaving = true;
-    this.#fault = null;
-    changed();
-    try {
-      const done = await send();
-      if (!signal.aborted) this.close();
-      done();
-    } catch (error) {
-      if (signal.aborted) return;
-      this.#isSaving = false;
-      const isOurs = error instanceof ApiError && error.isRefusal;
-      this.#fault = isOurs ? faultOf(error.message) : { member: null, text: sentenceOf(error) };
-    }
-    changed();
   }
 
   #take(draft: FenceDraft): void {
-    if (this.#draft !== null) this.#earlier.push(this.#draft);
-    this.#draft = draft;
+    if (this.draft !== null) this.#earlier.push(this.draft);
     this.#mode = null;
-    if (this.#fault?.member === "geometry") this.#fault = null;
-    this.#parts.changed();
+    this.form.set(draft, "geometry");
   }
 
   #drawn(shape: DrawnShape): void {
-    if (this.#draft === null) return;
+    if (this.draft === null) return;
     this.#take(
       shape.kind === "circle"
-        ? withCircle(this.#draft, shape.center, shape.radiusMeters)
-        : withPolygon(this.#draft, shape.ring),
+        ? withCircle(this.draft, shape.center, shape.radiusMeters)
+        : withPolygon(this.draft, shape.ring),
     );
   }
 
@@ -264,11 +197,10 @@ export class FenceEditor {
 
   /** Loads the tool if need be. */
   async #useTool(use: (drawing: Drawing) => void): Promise<void> {
-    const { signal } = this.#loading;
-    const { api, map, changed } = this.#parts;
+    const { signal } = this.form;
+    const { api, map } = this.#parts;
     const onPause = (error: ApiError) => {
-      this.#fault = { member: "geometry", text: retryingSentenceOf(error) };
-      changed();
+      this.form.fail({ member: "geometry", text: retryingSentenceOf(error) });
     };
     try {
       const module = await api.retries.ask(() => this.#tool.load(), { signal, onPause });
@@ -277,15 +209,14 @@ export class FenceEditor {
         if (signal.aborted) return;
         this.#drawing ??= new module.Drawing({
           map: libre,
-          color: this.#draft?.color ?? this.#parts.accent(),
+          color: this.draft?.color ?? this.#parts.accent(),
           onShape: (shape) => this.#drawn(shape),
         });
         use(this.#drawing);
       });
     } catch (error) {
       if (signal.aborted) return;
-      this.#fault = { member: "geometry", text: sentenceOf(error) };
-      changed();
+      this.form.fail({ member: "geometry", text: sentenceOf(error) });
     }
   }
 }

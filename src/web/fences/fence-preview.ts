@@ -5,9 +5,9 @@ import type { Place } from "../geo/earth.ts";
 import type { EventMark } from "../map/fence-marks.ts";
 import { addDays, dayAt, rangeOf, type TimeRange } from "../time/local-day.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
-import { FENCES_PATH, type FenceEvent, type NewFence } from "./fence.ts";
+import type { FenceEvent } from "./fence.ts";
 
-/* What a geofence would have said of the past, before it is saved. */
+/* What a geofence or an alert would have said of the past, before it is saved. */
 
 export type PreviewSpan = "today" | "yesterday" | "week";
 
@@ -17,6 +17,8 @@ export interface FencePreviewParts {
     flyTo(place: Place & { readonly zoom?: number }): void;
     readonly fences: { setEvents(marks: readonly EventMark[]): void };
   };
+  /** The path of all geofences, or of all alerts. */
+  readonly path: string;
   readonly zones: { readonly zone: string };
   readonly changed: () => void;
   readonly nowMs?: () => number;
@@ -39,7 +41,7 @@ const DAY_MS = 86_400_000;
 const COARSE_METERS = 1000;
 const EVENT_ZOOM = 16;
 
-/** Asks what a geofence would have said. A running question can be canceled. */
+/** Asks what a geofence or an alert would have said. A running question can be canceled. */
 export class FencePreview {
   readonly #parts: FencePreviewParts;
   #request = new AbortController();
@@ -75,9 +77,9 @@ export class FencePreview {
     this.#parts.changed();
   }
 
-  async run(fence: NewFence): Promise<void> {
+  async run(watch: unknown): Promise<void> {
     this.#forget();
-    const { api, zones, changed } = this.#parts;
+    const { api, zones, path: all, changed } = this.#parts;
     const { signal } = this.#request;
     this.range = previewRange(this.span, zones.zone, this.#now());
     this.#state = "running";
@@ -85,10 +87,10 @@ export class FencePreview {
     this.#tick();
     changed();
     const { startMs, endMs } = this.range;
-    const path = pathWith(`${FENCES_PATH}/preview`, { start: startMs, end: endMs, limit: EVENTS_MAX });
+    const path = pathWith(`${all}/preview`, { start: startMs, end: endMs, limit: EVENTS_MAX });
     const headers = { "content-type": "application/json" };
     try {
-      const init = { method: "POST", headers, body: JSON.stringify(fence), signal };
+      const init = { method: "POST", headers, body: JSON.stringify(watch), signal };
       const response = await api.fetch(path, init, { answerMsMax: ANSWER_MS_MAX });
       const text = await readPieces(response, (beginning) => {
         if (signal.aborted) return;

@@ -6,7 +6,7 @@ import type { Stay } from "../history/story.ts";
 import type { Track } from "../history/track.ts";
 import type { Covered } from "../map/map-camera.ts";
 import type { PickListener } from "../map/map-clicks.ts";
-import type { Fence, NewFence } from "./fence.ts";
+import { FENCES_PATH, type Fence, type NewFence } from "./fence.ts";
 import { type EditorMap, FenceEditor } from "./fence-editor.ts";
 import { FenceList } from "./fence-list.ts";
 import { FencePreview, type FencePreviewParts, spanOf } from "./fence-preview.ts";
@@ -25,6 +25,8 @@ export interface FencingParts {
   readonly sheet: { lower(): void };
   /** Whether the user may change geofences. */
   readonly mayManage: () => boolean;
+  /** Called when the user has chosen a geofence on the map. */
+  readonly onPicked: () => void;
   readonly changed: () => void;
 }
 
@@ -53,7 +55,8 @@ export class Fencing {
     this.list = new FenceList({ api, changed });
     this.view = new FencesInView({ api, map, changed });
     const flyTo = (place: Place & { readonly zoom?: number }) => map.flyTo(place, true, coveredByCard());
-    this.preview = new FencePreview({ api, map: { flyTo, fences: map.fences }, zones, changed });
+    const previewMap = { flyTo, fences: map.fences };
+    this.preview = new FencePreview({ api, map: previewMap, path: FENCES_PATH, zones, changed });
     this.editor = new FenceEditor({
       ...{ api, map, changed },
       accent: () => getComputedStyle(document.documentElement).getPropertyValue("--accent").trim(),
@@ -137,37 +140,38 @@ export class Fencing {
   }
 
   async chooseById(id: string): Promise<void> {
-    const fence = await this.list.find(id);
-    if (fence !== null && this.#isOpen && this.editor.draft === null) this.choose(fence);
+    const fence = await this.list.loadOne(id);
+    if (fence === null || !this.#isOpen || this.editor.draft !== null) return;
+    this.choose(fence);
+    this.#parts.onPicked();
   }
 
   /** Esc: takes back the last change of a shape, or else goes back. Returns whether there was anything. */
   escape(): boolean {
-    if (!this.#isOpen) return false;
-    if (!this.editor.undo() && !this.preview.cancel()) this.leave();
-    return true;
+    return this.editor.undo() || this.preview.cancel() || this.leave();
   }
 
-  /** Goes back to the rules from the draft, to the list from the rules, and closes the list. */
-  leave(): void {
+  /** Goes back to the rules from the draft, and to the list from the rules. Returns false at the list. */
+  leave(): boolean {
     this.preview.cancel();
     if (this.editor.close()) {
       this.view.hide(null);
       this.#show(this.#chosen);
-    } else if (this.#chosen === null) this.close();
-    else this.#show(null);
+      return true;
+    }
+    if (this.#chosen === null) return false;
+    this.#show(null);
+    return true;
   }
 
-  /** Returns whether it was open. */
-  close(): boolean {
-    if (!this.#isOpen) return false;
+  close(): void {
+    if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#leave();
     this.#stopPicking();
     this.view.close();
     this.list.close();
     this.#parts.changed();
-    return true;
   }
 
   #fit(fence: NewFence): void {

@@ -6,7 +6,8 @@ import { dayMinuteText, durationText, instantText } from "../time/format.ts";
 import type { FenceEvent } from "./fence.ts";
 import type { FencePreview, PreviewSpan } from "./fence-preview.ts";
 import { eventText } from "./fence-texts.ts";
-import type { Fencing } from "./fencing.ts";
+
+/* The preview of a geofence or an alert. */
 
 const SPANS: Readonly<Record<PreviewSpan, string>> = {
   today: "Today",
@@ -14,18 +15,27 @@ const SPANS: Readonly<Record<PreviewSpan, string>> = {
   week: "The last 7 days",
 };
 
-/** What the geofence would have said, before it is saved. */
-export function previewSection(fences: Fencing): TemplateResult {
-  const { preview, previewed } = fences;
+export interface Previewing {
+  readonly preview: FencePreview;
+  /** What the preview is of; null while that is not complete. */
+  readonly previewed: unknown;
+  readonly zone: string;
+  /** What the page calls a device. */
+  labelOf(deviceId: string): string;
+}
+
+/** What a geofence or an alert would have said, before it is saved. */
+export function previewSection(previewing: Previewing): TemplateResult {
+  const { preview, previewed } = previewing;
   const isRunning = preview.state === "running";
   const change = (event: Event) =>
     preview.choose((event.currentTarget as HTMLSelectElement).value as PreviewSpan);
   const run = () => {
     if (previewed !== null) void preview.run(previewed);
   };
-  return html`<section class="fence-preview" aria-labelledby="fence-preview-title">
+  return html`<section class="item-preview" aria-labelledby="fence-preview-title">
     <h3 id="fence-preview-title">What it would have said</h3>
-    <div class="fence-tools">
+    <div class="item-tools">
       <select aria-label="Time of the preview" @change=${change}>
         ${Object.entries(SPANS).map(
           ([span, label]) =>
@@ -38,9 +48,9 @@ export function previewSection(fences: Fencing): TemplateResult {
           : html`<button type="button" ?disabled=${previewed === null} @click=${run}>Preview</button>`
       }
     </div>
-    ${isRunning ? html`${progress(preview)}${eventRows(fences)}` : nothing}
+    ${isRunning ? html`${progress(preview)}${eventRows(previewing)}` : nothing}
     ${preview.fault === null ? nothing : faultNote(preview.fault, null)}
-    ${preview.state === "done" ? answer(fences) : nothing}
+    ${preview.state === "done" ? answer(previewing) : nothing}
   </section>`;
 }
 
@@ -50,8 +60,8 @@ function progress({ elapsedMs, events }: FencePreview): TemplateResult {
     <p class="soft" role="status">Reading the past: ${durationText(elapsedMs)}${count}</p>`;
 }
 
-function answer(fences: Fencing): TemplateResult {
-  const { preview, zone } = fences;
+function answer(previewing: Previewing): TemplateResult {
+  const { preview, zone } = previewing;
   const { events, total, range, isIncomplete } = preview;
   const when =
     range === null
@@ -60,21 +70,21 @@ function answer(fences: Fencing): TemplateResult {
   const cut = events.length < total ? `, of which the first ${countText(events.length)} are listed` : "";
   return html`<p class="soft" role="status">${total === 0 ? "No events" : counted(total, "event")}${when}${cut}.</p>
     ${isIncomplete ? html`<p class="soft">Some reports of this time are lost.</p>` : nothing}
-    ${eventRows(fences)}`;
+    ${eventRows(previewing)}`;
 }
 
-function eventRows(fences: Fencing): TemplateResult | typeof nothing {
-  const { events } = fences.preview;
+function eventRows(previewing: Previewing): TemplateResult | typeof nothing {
+  const { events } = previewing.preview;
   if (events.length === 0) return nothing;
-  return html`<ol class="fence-events">${events.map((event) => eventRow(event, fences))}</ol>`;
+  return html`<ol class="item-events">${events.map((event) => eventRow(event, previewing))}</ol>`;
 }
 
-function eventRow(event: FenceEvent, fences: Fencing): TemplateResult {
-  const { preview, zone } = fences;
+function eventRow(event: FenceEvent, previewing: Previewing): TemplateResult {
+  const { preview, zone } = previewing;
   return html`<li><button type="button" aria-current=${preview.shown === event ? "true" : nothing}
     @click=${() => void preview.show(event)}>
     <span class="event-mark" data-kind=${event.kind}></span>
-    <span class="name">${fences.labelOf(event.device_id)}</span>
+    <span class="name">${previewing.labelOf(event.device_id)}</span>
     <span>${eventText(event)}</span>
     <span class="soft">${instantText(event.timestamp, zone)}</span>
   </button></li>`;

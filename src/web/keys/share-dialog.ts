@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { deviceSuggestions } from "../devices/device-suggestions.ts";
+import { deviceChips } from "../devices/device-chips.ts";
 import { dialog } from "../shell/dialog.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { dayMinuteText } from "../time/format.ts";
@@ -18,7 +18,7 @@ export function shareDialog(share: Share): TemplateResult | typeof nothing {
   const body = html`
     <p class="soft">Anyone with the link sees these devices on a map, and nothing else.</p>
     <form class="share-form" @submit=${(event: Event) => submit(event, share)}>
-      ${devices(share)} ${terms(share)}
+      ${deviceChips(share, "Devices")} ${terms(share)}
       ${share.fault === null ? nothing : html`<p class="fault" role="alert">${share.fault}</p>`}
       <button class="primary" ?disabled=${share.isMaking}>Create link</button>
     </form>
@@ -40,39 +40,6 @@ async function submit(event: Event, share: Share): Promise<void> {
   await share.make();
   // The focus scrolls to the new link and selects it, once it is drawn.
   requestAnimationFrame(() => form.parentElement?.querySelector<HTMLElement>(".made input")?.focus());
-}
-
-function devices(share: Share): TemplateResult {
-  const suggestions = share.suggestions();
-  const enter = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || share.search.trim() === "") return;
-    event.preventDefault();
-    if (suggestions[0] !== undefined) share.add(suggestions[0]);
-  };
-  return html`<fieldset>
-    <legend>Devices</legend>
-    ${
-      share.deviceIds.length === 0
-        ? nothing
-        : html`<ul class="chips">
-      ${share.deviceIds.map(
-        (id) => html`<li><span class="name" title=${id}>${share.labelOf(id)}</span>
-        <button type="button" class="quiet" aria-label="Remove ${share.labelOf(id)}" @click=${() => share.remove(id)}>✕</button></li>`,
-      )}
-    </ul>`
-    }
-    <input type="search" aria-label="Search for a device to add" placeholder="Search for a device to add" autocomplete="off"
-      .value=${live(share.search)} @keydown=${enter}
-      @input=${(event: Event) => share.type((event.target as HTMLInputElement).value)}>
-    ${
-      share.search.trim() === ""
-        ? nothing
-        : deviceSuggestions(suggestions, {
-            labelOf: (id) => share.labelOf(id),
-            choose: (id) => share.add(id),
-          })
-    }
-  </fieldset>`;
 }
 
 function terms(share: Share): TemplateResult {

@@ -1,8 +1,7 @@
 import type { Api } from "../api/api.ts";
 import { LatePart } from "../api/late-part.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
-import type { Fences } from "../fences/fences.ts";
-import type { FencingParts } from "../fences/fencing.ts";
+import type { Fences, FencesParts } from "../fences/fences.ts";
 import type { Units } from "../geo/units.ts";
 import type { Making } from "../keys/making.ts";
 import type { Lapse, LapseMap } from "../lapse/lapse.ts";
@@ -21,7 +20,7 @@ export interface Chosen {
 export interface ToolsParts {
   readonly api: Api;
   readonly table: DeviceTable;
-  readonly map: NearbyMap & DensityMap & LapseMap & FencingParts["map"];
+  readonly map: NearbyMap & DensityMap & LapseMap & FencesParts["map"];
   readonly chosen: Chosen;
   readonly zones: { readonly zone: string };
   readonly settings: { readonly units: Units };

@@ -24,7 +24,7 @@ test("a circle at the map's center is stored without a pointer; a fault stands u
   editor.circleAtCenter(100);
   expect(editor.mode).toBeNull();
   editor.set({ numbers: { ...editor.draft!.numbers, radius_meters: "5" } }, "radius_meters");
-  void editor.save();
+  void editor.form.save();
   expect(asked.map(({ path, init }) => [init.method, path])).toEqual([["POST", "/api/v1/geofences"]]);
   expect(JSON.parse(String(asked[0]!.init.body))).toMatchObject({
     geometry: { type: "Point", coordinates: [0, 50] },
@@ -33,12 +33,12 @@ test("a circle at the map's center is stored without a pointer; a fault stands u
   const refusal = "properties.radius_meters must be a number, 10 to 100,000";
   asked[0]!.fail(new ApiError(400, refusal, { isOurs: true }));
   await turns();
-  expect([editor.fault?.member, editor.isSaving]).toEqual(["radius_meters", false]);
+  expect([editor.form.fault?.member, editor.form.isSaving]).toEqual(["radius_meters", false]);
   editor.set({ name: "Depot" }, "name");
-  expect(editor.fault?.member).toBe("radius_meters");
+  expect(editor.form.fault?.member).toBe("radius_meters");
   editor.set({ numbers: { ...editor.draft!.numbers, radius_meters: "50" } }, "radius_meters");
-  expect(editor.fault).toBeNull();
-  void editor.save();
+  expect(editor.form.fault).toBeNull();
+  void editor.form.save();
   asked[1]!.answer({ geofence: fence("new") });
   await turns();
   expect([done, editor.draft, drawn.isIgnoring, drawn.chosen]).toEqual([
@@ -64,15 +64,15 @@ test("undo() gives back the shape before, and then there is nothing to undo", ()
 test("a geofence is replaced and deleted by its id; an answer after the draft was closed still counts", async () => {
   const { editor, asked, done } = openEditor();
   editor.edit(fence("a/b"));
-  void editor.save();
+  void editor.form.save();
   expect([asked[0]!.init.method, asked[0]!.path]).toEqual(["PUT", "/api/v1/geofences/a%2Fb"]);
   editor.close();
   editor.edit(fence("other"));
   asked[0]!.answer({ geofence: fence("a/b") });
   await turns();
   expect([done, editor.draft!.id]).toEqual([[["saved", "a/b"]], "other"]);
-  editor.askToDelete(true);
-  void editor.delete();
+  editor.form.askToDelete(true);
+  void editor.form.delete();
   expect([asked[1]!.init.method, asked[1]!.path]).toEqual(["DELETE", "/api/v1/geofences/other"]);
   asked[1]!.answer({});
   await turns();
@@ -85,7 +85,13 @@ function openPreview() {
   const server = fenceServer();
   const { map, drawn } = fenceMap();
   const preview = new FencePreview({
-    ...{ api: server.api, map, zones: { zone: "Europe/Berlin" }, changed: () => undefined },
+    ...{
+      api: server.api,
+      map,
+      path: "/api/v1/geofences",
+      zones: { zone: "Europe/Berlin" },
+      changed: () => undefined,
+    },
     ...{ nowMs: () => NOW_MS + server.time.nowMs(), timers: server.time },
   });
   return { ...server, preview, drawn };

@@ -8,7 +8,7 @@ import { fence, fenceMap, fenceServer, page } from "./fence-server.ts";
 function openList() {
   const server = fenceServer();
   const list = new FenceList({ api: server.api, changed: () => undefined, timers: server.time });
-  const ids = () => list.fences.map(({ id }) => id);
+  const ids = () => list.items.map(({ id }) => id);
   return { ...server, list, ids };
 }
 
@@ -48,7 +48,7 @@ test("what is saved or deleted shows at once; a failure says why and leaves the 
   list.put({ ...fence("b"), properties: { name: "new" } });
   list.put(fence("c"));
   list.remove("a");
-  expect([ids(), list.total, list.fences[0]!.properties.name]).toEqual([["b", "c"], 2, "new"]);
+  expect([ids(), list.total, list.items[0]!.properties.name]).toEqual([["b", "c"], 2, "new"]);
   void list.load();
   asked[1]!.fail(new ApiError(403, "the key may not", { isOurs: true }));
   await turns();

@@ -1,0 +1,23 @@
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { violationsOf } from "./axe.ts";
+import { layoutFaults } from "./layout.ts";
+
+const LOOKS = [
+  ["light", 1280],
+  ["light", 390],
+  ["dark", 390],
+  ["dark", 1280],
+] as const;
+
+/** Fails if anything keeps anybody out of the page as it is: by day and by night, on a desk and on a phone. */
+export async function expectOpenToAll(page: Page): Promise<void> {
+  for (const [colorScheme, width] of LOOKS) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 844 });
+    await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+    expect([colorScheme, width, await violationsOf(page), await layoutFaults(page)]).toEqual([
+      ...[colorScheme, width, [], []],
+    ]);
+  }
+}
