@@ -1,4 +1,4 @@
-import type { DeviceRecord } from "./answers.ts";
+import type { AnswerOf, DeviceRecord, ItemOf, QueryOf } from "./answers.ts";
 import { type Connection, type Values, wait } from "./connection.ts";
 import { WherehouseError } from "./failure.ts";
 
@@ -19,6 +19,26 @@ export interface LiveFilters {
   readonly user_id?: string;
 }
 
+/** An event of a geofence or an alert, as lists have it. */
+export type WatchEvent = ItemOf<AnswerOf<"/api/v1/events">>;
+
+/**
+ * What a stream of events tells. Store `id` with what you made of it, and continue with it as `since`. `reset`: the
+ * server has no such place, so ask for the events that you need; the stream goes on.
+ */
+export type EventsMessage =
+  | { readonly kind: "events"; readonly events: readonly WatchEvent[]; readonly id: number }
+  | { readonly kind: "reset"; readonly id: number };
+
+type LiveQuery = QueryOf<"/api/v1/live">;
+
+/** Which events a stream is about: all of the conditions must hold. */
+export interface EventFilters extends Pick<LiveQuery, "device_id" | "user_id" | "watch_id" | "late"> {
+  readonly kinds?: readonly WatchEvent["kind"][];
+  /** The `id` of a message, or the `after` of a list. Without it, the stream starts now. */
+  readonly since?: number;
+}
+
 /** Something comes every 15 s: a connection that is silent for longer is dead. */
 const SILENCE_MS_MAX = 40_000;
 const RETRY_MS = 2000;
@@ -33,21 +53,55 @@ interface ServerEvent {
  * Follows the positions of devices for as long as it is iterated. A connection that breaks goes on where it was;
  * where that is not possible any more, a snapshot follows. Throws a `WherehouseError` if the key may not listen.
  */
-export async function* follow(
+export function follow(
   connection: Connection,
   filters: LiveFilters,
   readSnapshot: () => Promise<readonly DeviceRecord[]>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<LiveEvent> {
   const query = { ...filters, ...(filters.bbox === undefined ? {} : { bbox: filters.bbox.join(",") }) };
-  let lastId: string | null = null;
+  return listenAlways(connection, { query, lastId: null, signal }, async function* (event, isFirst) {
+    if (isFirst || event.type === "reset") yield { kind: "snapshot", locations: await readSnapshot() };
+    else if (event.data !== "") yield* eventsOf(event);
+  });
+}
+
+/** Follows the events of geofences and alerts like `follow`. */
+export function followEvents(
+  connection: Connection,
+  { since, kinds, ...filters }: EventFilters,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<EventsMessage> {
+  const query = { ...filters, types: "event", kinds: kinds?.join() };
+  const lastId = since === undefined ? null : String(since);
+  return listenAlways(connection, { query, lastId, signal }, async function* ({ type, data, id }) {
+    if (type === "reset") yield { kind: "reset", id: Number(id) };
+    else if (data !== "") {
+      const { events } = JSON.parse(data) as { readonly events: readonly WatchEvent[] };
+      if (events.length > 0) yield { kind: "events", events, id: Number(id) };
+    }
+  });
+}
+
+interface Listening {
+  readonly query: Values;
+  /** The last id that is known. */
+  readonly lastId: string | null;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Tells what comes, over one connection after the other. `isFirst` until an id is known. */
+async function* listenAlways<News>(
+  connection: Connection,
+  { query, lastId: knownId, signal }: Listening,
+  tell: (event: ServerEvent, isFirst: boolean) => AsyncIterable<News>,
+): AsyncGenerator<News> {
+  let lastId = knownId;
   for (;;) {
     let waitMs = RETRY_MS;
     try {
       for await (const event of listen(connection, query, lastId, signal)) {
-        if (lastId === null || event.type === "reset")
-          yield { kind: "snapshot", locations: await readSnapshot() };
-        else if (event.data !== "") yield* eventsOf(event);
+        yield* tell(event, lastId === null);
         lastId = event.id ?? lastId; // Only now: what was not taken must come again.
       }
     } catch (error) {

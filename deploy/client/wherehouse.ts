@@ -1,12 +1,19 @@
 import type { AnswerOf, DeviceRecord, PageItemOf, QueryOf, Question } from "./answers.ts";
 import { Connection, type ConnectionOptions, type Values } from "./connection.ts";
-import { follow, type LiveEvent, type LiveFilters } from "./live.ts";
+import {
+  type EventFilters,
+  type EventsMessage,
+  follow,
+  followEvents,
+  type LiveEvent,
+  type LiveFilters,
+} from "./live.ts";
 import { type QueueOptions, ReportQueue } from "./report-queue.ts";
 
 export type { AnswerOf, DeviceRecord, QueryOf, Question, Report } from "./answers.ts";
 export type { ConnectionOptions } from "./connection.ts";
 export { WherehouseError } from "./failure.ts";
-export type { LiveEvent, LiveFilters } from "./live.ts";
+export type { EventFilters, EventsMessage, LiveEvent, LiveFilters, WatchEvent } from "./live.ts";
 export { type QueueOptions, ReportQueue } from "./report-queue.ts";
 
 const DEVICE_CURRENT = "/api/v1/devices/{deviceId}/locations/current";
@@ -92,6 +99,11 @@ export class Wherehouse {
   /** Where devices are as they move, until the iteration ends or `signal` aborts. Connects again by itself. */
   live(filters: LiveFilters = {}, signal?: AbortSignal): AsyncGenerator<LiveEvent> {
     return follow(this.#connection, filters, () => this.#snapshot(filters, signal), signal);
+  }
+
+  /** What happens at geofences and alerts, like `live`. */
+  liveEvents(filters: EventFilters = {}, signal?: AbortSignal): AsyncGenerator<EventsMessage> {
+    return followEvents(this.#connection, filters, signal);
   }
 
   /** Sends reports in batches, and loses none. */

@@ -4,7 +4,13 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { type Report, Wherehouse, WherehouseError } from "../../../deploy/client/wherehouse.ts";
+import {
+  type EventsMessage,
+  type Report,
+  type WatchEvent,
+  Wherehouse,
+  WherehouseError,
+} from "../../../deploy/client/wherehouse.ts";
 import { CLIENT_NAME, packClient } from "../../../deploy/release/client-package.ts";
 import { nativeDeno } from "../../support/native-deno.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -178,6 +184,54 @@ test("a queue and a stream go on after the server was away, in order and without
     latitudes.push(latitude);
   expect(latitudes).toEqual(Array.from({ length: 21 }, (_, step) => report(step).latitude));
 });
+
+test("a stream of events goes on after the server was away, and where another program stopped", async () => {
+  const { url } = server;
+  const client = new Wherehouse({ url, key });
+  const made = await fetch(`${url}/api/v1/geofences`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      type: "Feature",
+      geometry: { type: "Point", coordinates: [30, 40] },
+      properties: { radius_meters: 100, initial: "event" },
+    }),
+  });
+  const { geofence } = (await made.json()) as { readonly geofence: { readonly id: string } };
+  const startMs = Date.now() + 1000;
+  const report = (step: number): Report => ({
+    device_id: "commuter",
+    timestamp: startMs + step * 1000,
+    latitude: step % 2 === 0 ? 40 : 41,
+    longitude: 30,
+  });
+  const queue = client.reports({ delayMs: 10 });
+  queue.add(report(0));
+  const messages: EventsMessage[] = [];
+  const kinds = () => messages.flatMap((each) => (each.kind === "events" ? each.events : [])).map(kindOf);
+  for await (const message of client.liveEvents({ watch_id: [geofence.id], since: 0 })) {
+    messages.push(message);
+    if (kinds().length === 6) break;
+    if (messages.length > 1) continue;
+    await server.stop();
+    for (let step = 1; step < 6; step++) queue.add(report(step));
+    void startServer(["--port", new URL(url).port]);
+  }
+  expect(kinds()).toEqual(["enter", "exit", "enter", "exit", "enter", "exit"]);
+  await queue.flush();
+  queue.close();
+  const first = messages[0]!.id;
+  for await (const message of client.liveEvents({ kinds: ["exit"], since: first })) {
+    expect(message.kind === "events" ? message.events.map(kindOf) : []).toEqual(["exit", "exit", "exit"]);
+    break;
+  }
+  for await (const message of client.liveEvents({ since: Number.MAX_SAFE_INTEGER })) {
+    expect(message).toEqual({ kind: "reset", id: messages.at(-1)!.id });
+    break;
+  }
+});
+
+const kindOf = ({ kind }: WatchEvent) => kind;
 
 test("a queue whose key is refused stops, and still has what it was given", async () => {
   const queue = new Wherehouse({ url: server.url, key: "wh_wrong" }).reports();
