@@ -13,6 +13,7 @@ import * as fs from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ended, LaunchError, run } from "./programs.mjs";
 
 const NODE_MAJOR_MIN = 20;
 
@@ -69,9 +70,6 @@ const FUZZ = join(ROOT, "test/system/fuzz");
 const BIOME = join(MODULES, "@biomejs/biome/bin/biome");
 const TSC = join(MODULES, "typescript-native/bin/tsc");
 
-/** An error with a message for the user, shown without a stack trace. */
-class LaunchError extends Error {}
-
 try {
   process.exitCode = await main(process.argv[2] ?? "", process.argv.slice(3));
 } catch (error) {
@@ -95,7 +93,7 @@ async function main(name, args) {
   const { development, programs } = COMMANDS[name];
   const bun = await ensureInstalled(development);
   for (const program of programs(bun, args)) {
-    const exitCode = await run(program);
+    const exitCode = await run(program, { cwd: ROOT });
     if (exitCode !== 0) return exitCode;
   }
   return 0;
@@ -284,15 +282,6 @@ function isHeld(lock) {
 
 /* Processes */
 
-/** Runs a program with this terminal and this process's signals, and ends as it ends. */
-async function run([program, ...args]) {
-  const { code, signal } = await ended(program, () => spawn(program, args, { cwd: ROOT, stdio: "inherit" }));
-  if (signal === null) return code;
-  process.removeAllListeners(signal);
-  process.kill(process.pid, signal); // No handler is left, so the signal ends this process too.
-  return 128 + constants.signals[signal]; // If the signal doesn't end it.
-}
-
 /** Runs a program and collects its output. */
 async function runQuietly([program, ...args]) {
   let output = "";
@@ -307,30 +296,6 @@ async function runQuietly([program, ...args]) {
   });
   if (signal !== null) process.exit(128 + constants.signals[signal]); // The user has cancelled the rest.
   return { code, output };
-}
-
-/** Starts a child and waits for its end. Until then it passes each signal on to the child. */
-function ended(program, start) {
-  let child = null;
-  // A terminal signals the whole process group, and npm passes signals on too. Each is passed on once, since a child
-  // that is about to exit has no handlers left, and a second signal would kill it.
-  const passedOn = new Set();
-  const forward = (signal) => {
-    if (!passedOn.has(signal)) child.kill(signal);
-    passedOn.add(signal);
-  };
-  const handlers = { SIGTERM: forward, SIGHUP: forward, SIGINT: forward };
-  // Installed before the child starts: a signal in between would end the launcher and leave the child alone.
-  for (const [signal, handler] of Object.entries(handlers)) process.on(signal, handler);
-  child = start();
-  return new Promise((resolve, reject) => {
-    child.once("error", (cause) => reject(new LaunchError(`Cannot run ${program}: ${cause.message}`)));
-    child.once("close", (code, signal) => {
-      for (const [name, handler] of Object.entries(handlers)) process.off(name, handler);
-      for (const name of passedOn) process.on(name, () => {}); // The child has handled it: ignore repetitions.
-      resolve({ code, signal });
-    });
-  });
 }
 
 /* Files */

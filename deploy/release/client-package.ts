@@ -1,17 +1,9 @@
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { ROOT } from "./assets.ts";
-import { run } from "./run.ts";
+import { packFolder, run } from "./run.ts";
 
 /* The client as a package for npm: one module without types, and its types beside it. */
 
@@ -35,9 +27,7 @@ export async function packClient(version: string, folder: string): Promise<strin
     for (const name of ["README.md", "schema.d.ts"]) copyFileSync(join(SOURCE, name), join(scratch, name));
     copyFileSync(join(ROOT, "LICENSE"), join(scratch, "LICENSE"));
     writeFileSync(join(scratch, "package.json"), `${JSON.stringify(manifestOf(version), null, 2)}\n`);
-    mkdirSync(folder, { recursive: true });
-    const packed = run("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: scratch }).trim();
-    return join(folder, packed);
+    return packFolder(scratch, folder);
   } finally {
     rmSync(scratch, { recursive: true });
   }

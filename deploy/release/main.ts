@@ -10,6 +10,7 @@ import { buildDebian } from "./debian.ts";
 import { type Architecture, buildExecutable } from "./executable.ts";
 import { partsFor } from "./packages.ts";
 import { run } from "./run.ts";
+import { packServer } from "./server-package.ts";
 
 /* Makes the files of a release: executables, Debian packages, what they are made of, checksums, and notes. */
 
@@ -57,12 +58,12 @@ async function release(): Promise<number> {
     made.push(executable, buildDebian({ architecture, version, executable, folder, epoch }));
     say(`${basename(executable)}: ${megabytes(executable)} MB, and its Debian package`);
   }
-  made.push(await packClient(version, folder));
+  made.push(await packClient(version, folder), packServer(folder));
   made.push(writeBill(join(folder, `wherehouse-${version}.cdx.json`), epoch));
   made.push(writeNotes(join(folder, "NOTES.md"), version));
   const sums = made.map((path) => `${hashOf(path)}  ${basename(path)}\n`);
   writeFileSync(join(folder, "SHA256SUMS"), sums.join(""));
-  say(`Left out: an image for containers, and the server as a package for npm.`);
+  say("Left out: an image for containers.");
   say(`The release is in ${folder}`);
   return 0;
 }

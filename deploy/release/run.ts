@@ -1,4 +1,6 @@
 import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
 import { ROOT } from "./assets.ts";
 
@@ -23,4 +25,11 @@ export function run(
   if (error !== undefined) throw new Error(`${program} can't be run: ${error.message}`, { cause: error });
   if (status !== 0) throw new Error(`${[program, ...args].join(" ")} failed: ${(stderr + stdout).trim()}`);
   return stdout;
+}
+
+/** Makes an npm package of a folder. Returns its path. */
+export function packFolder(source: string, folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  const args = ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder];
+  return join(folder, run("npm", args, { cwd: source }).trim());
 }

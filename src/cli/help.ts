@@ -17,6 +17,7 @@ const BUN_PROGRAM = "bun src/main.ts";
  */
 export function programOf({ npm_package_name: name, npm_lifecycle_event: script }: Environment): string {
   if (isExecutable) return "wherehouse";
+  if (name === "wherehouse" && script === "npx") return "npx wherehouse";
   const isOurs = name === "wherehouse" && (script === "cli" || script === "start" || script === "demo");
   return isOurs ? NPM_PROGRAM : BUN_PROGRAM;
 }

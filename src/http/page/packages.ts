@@ -64,8 +64,15 @@ export function pathOf(name: keyof typeof manifest.dependencies, file: string): 
 function fileOf(name: keyof typeof manifest.dependencies, file: string, ending = ""): PackageFile {
   return {
     path: pathOf(name, file),
-    specifier: new URL(`../../../node_modules/${name}/${file}`, import.meta.url).href,
+    specifier: `${folderOf(name)}/${file}`,
     contentType: file.endsWith(".css") ? CSS : JAVASCRIPT,
     ending,
   };
+}
+
+/** The folder of a package, which is another's `node_modules` if this program is itself installed as a package. */
+function folderOf(name: string): string {
+  const module = import.meta.resolve(name);
+  const folder = `/node_modules/${name}`;
+  return module.slice(0, module.lastIndexOf(folder) + folder.length);
 }

@@ -16,7 +16,13 @@ const DOCS = readdirSync(join(ROOT, "docs"))
   .filter((name) => name.endsWith(".md"))
   .map((name) => `docs/${name}`);
 const INTERNALS = readdirSync(join(ROOT, "docs/internals")).map((name) => `docs/internals/${name}`);
-const FOLDERS = ["bench/README.md", "deploy/README.md", "deploy/cluster/README.md", "examples/README.md"];
+const FOLDERS = [
+  "bench/README.md",
+  "deploy/README.md",
+  "deploy/cluster/README.md",
+  "deploy/npm/README.md",
+  "examples/README.md",
+];
 const USER_PAGES = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", ...FOLDERS, ...DOCS, ...INTERNALS];
 const PAGES = [...USER_PAGES, "SECURITY.md", "CHANGELOG.md"];
 

@@ -72,7 +72,8 @@ let project = "";
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), "wherehouse-launch-"));
   for (const directory of ["src", "bin", "tmp"]) mkdirSync(join(project, directory));
-  copyFileSync(join(import.meta.dir, "../../../src/launch.mjs"), join(project, "src/launch.mjs"));
+  for (const name of ["launch.mjs", "programs.mjs"])
+    copyFileSync(join(import.meta.dir, "../../../src", name), join(project, "src", name));
   put("src/main.ts", MAIN);
   mkdirSync(join(project, "test/runner"), { recursive: true });
   put("test/runner/main.ts", MAIN);
