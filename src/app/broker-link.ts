@@ -12,8 +12,9 @@ import type { Files } from "../runtime/files.ts";
 import type { MqttStatus } from "../service/metrics/service-metrics.ts";
 import { type BrokerMessagesDependencies, createBrokerMessages } from "../service/mqtt/broker-messages.ts";
 import { readClusterName } from "../service/mqtt/client-id.ts";
-import { type Mqtt, type MqttConfig, prepareMqtt } from "../service/mqtt/mqtt.ts";
-import type { ReceiverEvents } from "../service/mqtt/receiver.ts";
+import { type Mqtt, type MqttConfig, type MqttEvents, prepareMqtt } from "../service/mqtt/mqtt.ts";
+import { createOwnPositions, createSharedPositions } from "../service/mqtt/sent-positions.ts";
+import type { EventStore } from "../service/watching/event-store.ts";
 
 /** The dependencies of a `BrokerLink`. */
 export interface BrokerLinkParts {
@@ -30,7 +31,7 @@ export interface BrokerLinkParts {
   onNote(note: string): void;
 }
 
-export interface BrokerLinkEvents extends ReceiverEvents {
+export interface BrokerLinkEvents extends MqttEvents {
   /** One node of a cluster receives from the broker: this node, another one, or this one no longer. */
   onLease(held: "here" | "elsewhere" | "lost"): void;
 }
@@ -43,9 +44,15 @@ const ELSEWHERE: MqttStatus = {
   messages: { taken: 0, faulty: 0 },
   unassured: 0,
   unheard: { count: 0, topics: [] },
+  events: null,
   isElsewhere: true,
   outageSeconds: null,
 };
+
+/** What the connections need of the services. */
+export interface BrokerServices extends Omit<BrokerMessagesDependencies, "appId"> {
+  readonly events: () => EventStore;
+}
 
 /** The broker connections, from opening the directory until the stop. In a cluster only one node has them at a time. */
 export class BrokerLink {
@@ -70,7 +77,7 @@ export class BrokerLink {
   }
 
   /** Starts to receive messages. Throws a `FileError` if a file that the operator named can't be read. */
-  async open(services: Omit<BrokerMessagesDependencies, "appId">): Promise<void> {
+  async open(services: BrokerServices): Promise<void> {
     const { config } = this.#parts;
     if (config === null || this.#closing.signal.aborted) return;
     this.#opening = this.#begin(config, services);
@@ -85,7 +92,7 @@ export class BrokerLink {
     await this.#lease?.release();
   }
 
-  async #begin(config: MqttConfig, services: Omit<BrokerMessagesDependencies, "appId">): Promise<void> {
+  async #begin(config: MqttConfig, services: BrokerServices): Promise<void> {
     const { files, directoryIdPath, node, onNote } = this.#parts;
     const onWaiting = (error: unknown) => onNote(messageOf(error));
     const messages = createBrokerMessages({ ...services, appId: config.appId });
@@ -98,7 +105,11 @@ export class BrokerLink {
             this.#closing.signal,
           );
     const mayTake = () => node === null || this.#lease?.isHeld === true;
-    this.#connect = await prepareMqtt({ ...this.#parts, config, messages, clientName, mayTake });
+    const events = services.events();
+    const own = createOwnPositions(events.database);
+    const positions = node === null ? own : createSharedPositions(node.shared, own);
+    const source = { events, positions };
+    this.#connect = await prepareMqtt({ ...this.#parts, config, messages, source, clientName, mayTake });
     if (node === null) this.#mqtt = this.#connect();
     else if (!this.#closing.signal.aborted) this.#lease = this.#openLease(node);
   }

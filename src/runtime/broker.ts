@@ -6,8 +6,10 @@ export interface BrokerOptions {
   readonly tls: BrokerTls | null;
   readonly user: string | null;
   readonly password: string | null;
-  /** The broker stores a session, with the messages missed, under this name. No other client may use it. */
+  /** The broker knows the session by this name. No other client may use it. */
   readonly clientId: string;
+  /** Whether the broker keeps the session, with the messages missed, while we are away. */
+  readonly keepsSession: boolean;
 }
 
 export interface BrokerTls {
@@ -45,7 +47,12 @@ export interface BrokerConnection {
   subscribe(topicFilter: string): Promise<string | null>;
   /** Subscribes with QoS 0, without storage while we are away. Resolves once answered, even if filters are refused. */
   listen(topicFilters: readonly string[]): Promise<void>;
-  /** Disconnects; the broker keeps the session. */
+  /**
+   * Publishes with QoS 1. Calls back once the broker has the message; never if the connection ends before that, since
+   * the message is then forgotten here.
+   */
+  publish(topic: string, body: string, onTaken: () => void): void;
+  /** Disconnects; the broker keeps the session, if it keeps one. */
   close(): Promise<void>;
   /** Cuts the connection. Messages in progress are not acknowledged, so the broker sends them again. */
   drop(): void;

@@ -29,20 +29,25 @@ const LEAVE_MS_MAX = 1000;
 /** MQTT 3.1.1 with the package `mqtt`, which is loaded only if a broker is configured. */
 export async function loadMqttBroker(): Promise<ConnectBroker> {
   delete process.env.DEBUG; // With DEBUG set, the package prints every packet, passwords included.
-  const { MqttClient } = await import("mqtt");
+  const { MqttClient, Store } = await import("mqtt");
   return (options, listener) => {
     const client = new MqttClient(() => openStream(options), clientOptions(options));
     const connection = connectionOf(client, acknowledgeByVerdict(client, listener));
     followConnection(client, connection, listener);
+    // The library would send unacknowledged messages over the next connection. The listener decides that anew.
+    client.prependListener("close", () => {
+      client.outgoing = {};
+      client.outgoingStore = new Store();
+    });
     client.connect();
     return connection;
   };
 }
 
-function clientOptions({ clientId, user, password }: BrokerOptions): IClientOptions {
+function clientOptions({ clientId, keepsSession, user, password }: BrokerOptions): IClientOptions {
   return {
     clientId,
-    clean: false,
+    clean: !keepsSession,
     protocolVersion: 4,
     keepalive: KEEPALIVE_SECONDS,
     reconnectPeriod: RECONNECT_MS_MIN,
@@ -117,6 +122,11 @@ function connectionOf(client: MqttClient, awaitAcknowledgement: AwaitAcknowledge
         if (topicFilters.length === 0) resolve();
         else client.subscribe([...topicFilters], { qos: 0 }, () => resolve());
       }),
+    publish(topic, body, onTaken) {
+      client.publish(topic, body, { qos: 1 }, (error) => {
+        if (error === undefined || error === null) onTaken();
+      });
+    },
     async close() {
       await awaitAcknowledgement(); // The broker ignores what follows the disconnect packet.
       client.options.reconnectPeriod = 0; // Otherwise the library would reconnect.

@@ -24,6 +24,15 @@ export function mqttEvents(log: EventLog, repeatMs: number): BrokerLinkEvents {
         `No connection to the MQTT broker for ${topic}, retrying: ${reason}`,
       );
     },
+    onSenderConnected: () =>
+      log.info({ event: "mqtt_events_connected" }, "Connected to the MQTT broker to publish events."),
+    onSenderDisconnected(reason) {
+      if (!isNews(`events ${reason}`)) return;
+      log.warn(
+        { event: "mqtt_events_disconnected", reason },
+        `No connection to the MQTT broker to publish events, retrying: ${reason}`,
+      );
+    },
     onRefused: (topic, reason) =>
       log.warn(
         { event: "mqtt_refused", topic, reason },

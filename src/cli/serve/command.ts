@@ -82,6 +82,7 @@ function parseMqtt(values: ServeValues, environment: Environment): Result<MqttCo
     authoritiesFile: mqttAuthoritiesFile,
     topicFilters,
     appId: mqttAppId,
+    eventApps: values.mqttEventApps.length > 0 ? [...new Set(values.mqttEventApps)] : [mqttAppId],
     queuedMessagesMax,
   });
 }

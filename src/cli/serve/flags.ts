@@ -170,6 +170,14 @@ export const SERVE_FLAGS = {
     does: "topics to subscribe to; each filter has its own connection",
   },
   mqttAppId: { name: "mqtt-app", takes: APP, goesWith: "mqtt", does: "the app that receives its reports" },
+  mqttEventApps: {
+    name: "mqtt-events",
+    takes: APP,
+    repeats: true,
+    goesWith: "mqtt",
+    otherwise: "the app of --mqtt-app",
+    does: "publish events of geofences and alerts of this app to the broker",
+  },
   mqttPasswordFile: {
     name: "mqtt-password-file",
     takes: FILE,

@@ -100,6 +100,8 @@ export interface MqttStatus {
   readonly unassured: number;
   /** Positions under topics that no filter matches, and some of these topics. */
   readonly unheard: { readonly count: number; readonly topics: readonly string[] };
+  /** Events of geofences and alerts that are published; null if none are. */
+  readonly events: { readonly isConnected: boolean; readonly sent: number; readonly behindMs: number } | null;
   /** Whether another node of the cluster has the connections. */
   readonly isElsewhere: boolean;
   /** How long the server may be away before the broker drops messages; null if unknown. */
@@ -127,6 +129,11 @@ export function mqttMetrics(status: () => MqttStatus | null): MetricGroup {
       wherehouse_mqtt_outage_seconds:
         "How long the server may be away before the broker throws messages away, " +
         "by --mqtt-queue and the rate of the last hour.",
+      wherehouse_mqtt_events_connected: "1 while there is a connection that publishes events; else 0.",
+      wherehouse_mqtt_events_sent_total:
+        "Messages with events of geofences and alerts that the broker has taken.",
+      wherehouse_mqtt_events_behind_seconds:
+        "For how long the first event has waited that the broker does not have.",
     },
     () => {
       const now = status();
@@ -139,6 +146,9 @@ export function mqttMetrics(status: () => MqttStatus | null): MetricGroup {
         wherehouse_mqtt_unassured_messages_total: now?.unassured ?? null,
         wherehouse_mqtt_unheard_messages_total: now?.unheard.count ?? null,
         wherehouse_mqtt_outage_seconds: now?.outageSeconds ?? null,
+        wherehouse_mqtt_events_connected: now?.events ? Number(now.events.isConnected) : null,
+        wherehouse_mqtt_events_sent_total: now?.events?.sent ?? null,
+        wherehouse_mqtt_events_behind_seconds: now?.events ? now.events.behindMs / 1000 : null,
       };
     },
   );

@@ -24,3 +24,8 @@ export function clientIdOf(name: string, topicFilter: string): string {
   const suffix = createHash("sha256").update(topicFilter).digest("hex").slice(0, 8);
   return `wherehouse-${name}-${suffix}`;
 }
+
+/** The client id of the connection that publishes events. */
+export function senderIdOf(name: string): string {
+  return `wherehouse-${name}-events`;
+}

@@ -1,10 +1,12 @@
+import { systemTimers } from "../../lib/schedule/timers.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { BrokerOptions, ConnectBroker } from "../../runtime/broker.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { MqttStatus } from "../metrics/service-metrics.ts";
 import type { BrokerMessages } from "./broker-messages.ts";
-import { clientIdOf } from "./client-id.ts";
+import { clientIdOf, senderIdOf } from "./client-id.ts";
+import { EventSender, type EventSenderOptions } from "./event-sender.ts";
 import { outageSecondsMax } from "./message-rate.ts";
 import { Receiver, type ReceiverEvents } from "./receiver.ts";
 
@@ -25,6 +27,8 @@ export interface MqttConfig {
   readonly topicFilters: readonly string[];
   /** The app that reports belong to. */
   readonly appId: AppId;
+  /** The apps whose events of geofences and alerts are published. */
+  readonly eventApps: readonly AppId[];
   /** The broker's limit of queued messages for a client that is away. */
   readonly queuedMessagesMax: number;
 }
@@ -36,6 +40,13 @@ export interface BrokerAddress {
   readonly user: string | null;
 }
 
+/** Events of all connections that an operator should know about. */
+export interface MqttEvents extends ReceiverEvents {
+  /** The connection that publishes events of geofences and alerts. */
+  onSenderConnected(): void;
+  onSenderDisconnected(reason: string): void;
+}
+
 export interface MqttOptions {
   readonly config: MqttConfig;
   readonly files: Files;
@@ -44,7 +55,11 @@ export interface MqttOptions {
   readonly clientName: string;
   loadBroker(): Promise<ConnectBroker>;
   readonly messages: BrokerMessages;
-  readonly events: ReceiverEvents;
+  readonly events: MqttEvents;
+  /** The events of geofences and alerts, and how far the broker has them. */
+  readonly source: Pick<EventSenderOptions, "events" | "positions">;
+  /** Called with a sentence for the operator. */
+  onNote(note: string): void;
   /** Whether this process may take messages now. */
   readonly mayTake: () => boolean;
 }
@@ -68,41 +83,58 @@ export async function prepareMqtt(options: MqttOptions): Promise<() => Mqtt> {
   return () => openMqtt(options, broker, connect);
 }
 
-function openMqtt(
-  { config, clock, clientName, messages, events, mayTake }: MqttOptions,
-  broker: Omit<BrokerOptions, "clientId">,
-  connect: ConnectBroker,
-): Mqtt {
-  const receivers = config.topicFilters.map(
-    (topicFilter) =>
-      new Receiver({
-        topicFilter,
-        topicFilters: config.topicFilters,
-        clock,
-        ...messages,
-        events,
-        mayTake,
-        connect: (listener) =>
-          connect({ ...broker, clientId: clientIdOf(clientName, topicFilter) }, listener),
-      }),
-  );
+function openMqtt(options: MqttOptions, broker: CommonOptions, connect: ConnectBroker): Mqtt {
+  const { config, clock, clientName, messages, events, mayTake } = options;
+  const receivers = config.topicFilters.map((topicFilter) => {
+    const clientId = clientIdOf(clientName, topicFilter);
+    return new Receiver({
+      topicFilter,
+      topicFilters: config.topicFilters,
+      clock,
+      ...messages,
+      events,
+      mayTake,
+      connect: (listener) => connect({ ...broker, clientId, keepsSession: true }, listener),
+    });
+  });
+  const sender = openSender(options, broker, connect);
   return {
     get status() {
-      return statusOf(receivers, config.queuedMessagesMax);
+      return { ...statusOf(receivers, config.queuedMessagesMax), events: sender?.status ?? null };
     },
     async close() {
-      await Promise.all(receivers.map((receiver) => receiver.close()));
+      await Promise.all([...receivers, sender].map((each) => each?.close()));
     },
     drop() {
-      for (const receiver of receivers) receiver.drop();
+      for (const each of [...receivers, sender]) each?.drop();
     },
   };
 }
 
+/** Null if no app's events are published. */
+function openSender(
+  { config, clock, clientName, events, source, mayTake, onNote }: MqttOptions,
+  broker: CommonOptions,
+  connect: ConnectBroker,
+): EventSender | null {
+  if (config.eventApps.length === 0) return null;
+  const clientId = senderIdOf(clientName);
+  return new EventSender({
+    appIds: config.eventApps,
+    ...{ ...source, clock, timers: systemTimers, mayPublish: mayTake, onNote },
+    connect: (listener) => connect({ ...broker, clientId, keepsSession: false }, listener),
+    onConnected: events.onSenderConnected,
+    onDisconnected: events.onSenderDisconnected,
+  });
+}
+
+/** What all connections have alike. */
+type CommonOptions = Omit<BrokerOptions, "clientId" | "keepsSession">;
+
 async function readBroker(
   { broker, password, passwordFile, authoritiesFile }: MqttConfig,
   files: Pick<Files, "read">,
-): Promise<Omit<BrokerOptions, "clientId">> {
+): Promise<CommonOptions> {
   const readText = async (path: string) => new TextDecoder().decode(await files.read(path));
   const { hostname, port, isSecure, user } = broker;
   const authorities = authoritiesFile === null ? null : await readText(authoritiesFile);
@@ -118,7 +150,7 @@ async function readBroker(
 
 const TOPICS_SHOWN_MAX = 10;
 
-function statusOf(receivers: readonly Receiver[], queuedMessagesMax: number): MqttStatus {
+function statusOf(receivers: readonly Receiver[], queuedMessagesMax: number): Omit<MqttStatus, "events"> {
   const countOf = (holds: (receiver: Receiver) => boolean) => receivers.filter(holds).length;
   const sumOf = (count: (receiver: Receiver) => number) =>
     receivers.reduce((sum, receiver) => sum + count(receiver), 0);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import mqtt from "mqtt";
 import { hasProgram } from "../../support/programs.ts";
 import {
   closePlace,
@@ -51,8 +52,9 @@ describe.if(hasMosquitto(TYPED) && hasProgram("openssl", TYPED))("docs/mqtt.md",
     makeCertificates(certificates);
     const [config = "", acl = ""] = blocksOf("conf");
     const passwords = join(place.directory, "etc/mosquitto/passwords");
-    writeFileSync(passwords, "anna:of anna\n", { mode: 0o600 }); // A phone's, who is there already.
-    writeFileSync(join(place.directory, "etc/mosquitto/acl"), acl, { mode: 0o600 });
+    writeFileSync(passwords, "anna:of anna\nben:of ben\n", { mode: 0o600 }); // They are there already.
+    const reading = `${acl}\nuser ben\ntopic read wherehouse/default/events/+\n`;
+    writeFileSync(join(place.directory, "etc/mosquitto/acl"), reading, { mode: 0o600 });
     const script = blocksOf("sh").find((block) => block.includes("mosquitto_passwd"))!;
     runIn(place.directory, "sh", "-euc", here(script));
     broker = await startBrokerWith(place.directory, port, here(config));
@@ -64,7 +66,7 @@ describe.if(hasMosquitto(TYPED) && hasProgram("openssl", TYPED))("docs/mqtt.md",
   });
 
   test.each(RUNTIMES.map((runtime) => [runtime.name, runtime] as const))(
-    "a phone's message reaches the server on %s, and the password reaches nobody",
+    "a phone's message reaches the server on %s, its event a reader, and the password nobody",
     async (_name, runtime) => {
       const ca = join(place.directory, "etc/mosquitto/certs/ca.pem");
       const [command = ""] = blocksOf("sh");
@@ -73,19 +75,29 @@ describe.if(hasMosquitto(TYPED) && hasProgram("openssl", TYPED))("docs/mqtt.md",
       const server = await startReady(withLocalhost(runtime), place, [...words, "--mqtt-ca", ca]);
       await server.says(/Connected to the MQTT broker/);
       await until(() => broker.subscriptions("owntracks/+/+") > 0);
-      const phone = await openPublisher(port, {
-        protocol: "mqtts",
-        host: "localhost",
-        username: "anna",
-        password: "of anna",
-        ca: readFileSync(ca),
-      });
-      await phone.publish("owntracks/anna/pixel7", locationBody(1, Math.floor(Date.now() / 1000)));
-      const url = `${server.url}/api/v1/devices/anna%3Apixel7/locations/current`;
+      const secure = { protocol: "mqtts", host: "localhost", port, ca: readFileSync(ca) } as const;
+      const reader = await mqtt.connectAsync({ ...secure, username: "ben", password: "of ben" });
+      const topics: string[] = [];
+      reader.on("message", (topic) => topics.push(topic));
+      await reader.subscribeAsync("wherehouse/default/events/+", { qos: 1 });
       const headers = { authorization: `Bearer ${readFirstKey(place)}` };
+      await fetch(`${server.url}/api/v1/geofences`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify({
+          ...{ type: "Feature", geometry: { type: "Point", coordinates: [13, 52] } },
+          properties: { radius_meters: 100, initial: "event" },
+        }),
+      });
+      const phone = await openPublisher(port, { ...secure, username: "anna", password: "of anna" });
+      await phone.publish("owntracks/anna/pixel7", locationBody(1, Math.ceil(Date.now() / 1000)));
+      const url = `${server.url}/api/v1/devices/anna%3Apixel7/locations/current`;
       await until(async () => (await fetch(url, { headers })).status === 200);
       const { location } = (await (await fetch(url, { headers })).json()) as { location: unknown };
       expect(location).toMatchObject({ device_id: "anna:pixel7", user_id: "anna", speed: 10 });
+      await until(() => topics.length > 0);
+      expect(topics).toEqual(["wherehouse/default/events/enter"]);
+      await reader.endAsync();
       await phone.close();
       const { code, out, error } = await server.stop();
       expect(code).toBe(0);

@@ -70,7 +70,8 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
       quarantineMessage,
       events,
       mayTake: () => mayTake,
-      connect: (listener) => connectBroker({ ...options, clientId: `test-${topicFilter}` }, listener),
+      connect: (listener) =>
+        connectBroker({ ...options, clientId: `test-${topicFilter}`, keepsSession: true }, listener),
     });
     open.push(receiver);
     return receiver;
@@ -320,6 +321,7 @@ describe("Receiver, over a connection that a test drives", () => {
         listened.push(filters);
         return beside.promise;
       },
+      publish: () => undefined,
       close: async () => undefined,
       drop: () => undefined,
     };

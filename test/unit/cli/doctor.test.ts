@@ -128,6 +128,7 @@ describe("doctor", () => {
       messages: { taken: 5, faulty: 0 },
       unassured: 0,
       unheard: { count: 0, topics: [] },
+      events: null,
       isElsewhere: false,
       outageSeconds: 1800,
     };

@@ -92,6 +92,7 @@ test("GET /api/v1/doctor tells of the broker that brings reports to the app, and
     messages: { taken: 5, faulty: 0 },
     unassured: 3,
     unheard: { count: 2, topics: ["owntracks/pixel"] },
+    events: null,
     isElsewhere: false,
     outageSeconds: 1800,
   };

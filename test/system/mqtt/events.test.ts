@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import mqtt, { type MqttClient } from "mqtt";
+import { seededRandom } from "../../support/seeded-random.ts";
+import {
+  closePlace,
+  openPlace,
+  type Place,
+  RUNTIMES,
+  type Runtime,
+  readFirstKey,
+  type ServerProcess,
+  startReady,
+} from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
+import { pause } from "../support/pause.ts";
+import { type Broker, hasMosquitto, startBroker } from "./support/mosquitto.ts";
+
+/*
+ * A subscriber of a real broker hears of every event of a geofence, in order for each device, while devices go in and
+ * out and both the server and the broker go away.
+ */
+
+const DEVICES = 8;
+const SEED = Number(process.env.WHEREHOUSE_MQTT_SEED ?? Date.now());
+
+interface Heard {
+  readonly topic: string;
+  readonly id: string;
+  readonly revision: number;
+  readonly kind: string;
+  readonly device_id: string;
+  readonly timestamp: number;
+}
+
+describe.if(hasMosquitto("the tests of events over MQTT"))("events over MQTT", () => {
+  let place: Place;
+  let broker: Broker;
+  let subscriber: MqttClient;
+  let heard: Heard[] = [];
+
+  beforeEach(async () => {
+    place = openPlace();
+    broker = await startBroker(place.directory);
+    heard = [];
+    const session = { clientId: "subscriber", clean: false, reconnectPeriod: 100 };
+    subscriber = await mqtt.connectAsync({
+      protocol: "mqtt",
+      host: "127.0.0.1",
+      port: broker.port,
+      ...session,
+    });
+    subscriber.on("error", () => undefined); // While the broker is restarted.
+    subscriber.on("message", (topic, body) => heard.push({ topic, ...JSON.parse(String(body)) }));
+    await subscriber.subscribeAsync("wherehouse/+/events/+", { qos: 1 });
+  });
+  afterEach(async () => {
+    await subscriber.endAsync(true);
+    await broker.stop("SIGTERM");
+    await closePlace(place);
+  });
+
+  const serve = (runtime: Runtime, ...flags: readonly string[]) =>
+    startReady(runtime, place, [
+      "--mqtt",
+      `mqtt://127.0.0.1:${broker.port}`,
+      "--mqtt-app",
+      "default",
+      ...flags,
+    ]);
+
+  async function ask({ url }: ServerProcess, path: string, body?: object): Promise<unknown> {
+    const init = { authorization: `Bearer ${readFirstKey(place)}`, "content-type": "application/json" };
+    const answer = await fetch(url + path, {
+      headers: init,
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+    return answer.json();
+  }
+
+  const makeFence = (server: ServerProcess) =>
+    ask(server, "/api/v1/geofences", {
+      type: "Feature",
+      geometry: { type: "Point", coordinates: [30, 40] },
+      properties: { radius_meters: 100, initial: "event" },
+    });
+
+  /** Each device is inside at even steps, and outside at odd ones. */
+  const report = (server: ServerProcess, startMs: number, step: number) =>
+    ask(server, "/ingest/v1/locations", {
+      locations: Array.from({ length: DEVICES }, (_, device) => ({
+        device_id: `device-${device}`,
+        timestamp: startMs + step * 1000,
+        latitude: step % 2 === 0 ? 40 : 41,
+        longitude: 30,
+      })),
+    });
+
+  const listed = async (server: ServerProcess) =>
+    ((await ask(server, "/api/v1/events?limit=1000")) as { readonly events: readonly Heard[] }).events;
+
+  /** The first time that each event was heard of. */
+  const firsts = () => heard.filter(({ id }, index) => heard.findIndex((other) => other.id === id) === index);
+
+  test.each(RUNTIMES.map((runtime) => [runtime.name, runtime] as const))(
+    "all come while the server is killed and the broker restarts, on %s",
+    async (_name, runtime) => {
+      console.info(`seed ${SEED}`);
+      const random = seededRandom(SEED);
+      let server = await serve(runtime);
+      await makeFence(server);
+      const startMs = Date.now() + 1000;
+      for (let step = 0; step < 12; step++) {
+        await report(server, startMs, step);
+        await pause(random() * 200);
+        if (step % 4 === 1) {
+          server.kill("SIGKILL");
+          await server.ended;
+          server = await serve(runtime);
+        } else if (step === 6) await broker.restart("SIGTERM");
+      }
+      await until(() => new Set(heard.map(({ id }) => id)).size >= 12 * DEVICES);
+      const events = await listed(server);
+      expect(events).toHaveLength(12 * DEVICES);
+      expect(new Set(heard.map(({ id }) => id))).toEqual(new Set(events.map(({ id }) => id)));
+      for (const { topic, kind } of heard) expect(topic).toBe(`wherehouse/default/events/${kind}`);
+      for (let device = 0; device < DEVICES; device++) {
+        const times = firsts().filter(({ device_id }) => device_id === `device-${device}`);
+        expect(times.map(({ timestamp }) => timestamp)).toEqual(
+          Array.from({ length: 12 }, (_, step) => startMs + step * 1000),
+        );
+      }
+      expect((await server.stop()).code).toBe(0);
+    },
+    120_000,
+  );
+
+  test("events wait for a broker that is down, and a clean stop repeats none of them", async () => {
+    let server = await serve(RUNTIMES[0]!);
+    await server.says(/"mqtt_events_connected"/);
+    await makeFence(server);
+    const startMs = Date.now() + 1000;
+    await report(server, startMs, 0);
+    await until(() => heard.length === DEVICES);
+    await broker.stop("SIGTERM");
+    await server.says(/"mqtt_events_disconnected"/);
+    await report(server, startMs, 1);
+    await until(async () => (await listed(server)).length === 2 * DEVICES);
+    await server.stop();
+    await broker.start();
+    server = await serve(RUNTIMES[0]!);
+    await until(() => heard.length === 2 * DEVICES);
+    await report(server, startMs, 2);
+    await until(() => heard.length === 3 * DEVICES);
+    expect(new Set(heard.map(({ id }) => id)).size).toBe(3 * DEVICES);
+    expect((await server.stop()).code).toBe(0);
+  });
+
+  test("those of another app are published only if the operator names it", async () => {
+    const server = await serve(RUNTIMES[0]!, "--mqtt-events", "another");
+    await makeFence(server);
+    await report(server, Date.now() + 1000, 0);
+    await until(async () => (await listed(server)).length === DEVICES);
+    expect((await server.stop()).code).toBe(0); // It waits for what the broker does not have.
+    await subscriber.publishAsync("wherehouse/test/events/end", JSON.stringify({ id: "end" }), { qos: 1 });
+    await until(() => heard.length > 0);
+    expect(heard.map(({ id }) => id)).toEqual(["end"]);
+  });
+});
