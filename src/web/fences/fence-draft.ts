@@ -55,6 +55,8 @@ export interface FenceDraft {
   readonly isInitialEvent: boolean;
   readonly numbers: Readonly<Record<NumberName, string>>;
   readonly schedule: DraftSchedule;
+  /** Those that it applies to; all if it is empty. */
+  readonly devices: readonly string[];
   /** The members that the form does not show. */
   readonly others: FenceProperties;
 }
@@ -64,11 +66,11 @@ const NO_NUMBERS = Object.fromEntries(NUMBER_FIELDS.map(({ name }) => [name, ""]
 export const NEW_DRAFT: FenceDraft = {
   ...{ id: null, geometry: null, name: "", color: null },
   ...{ isActive: true, isInitialEvent: false, numbers: NO_NUMBERS },
-  ...{ schedule: { kind: "always" }, others: {} },
+  ...{ schedule: { kind: "always" }, devices: [], others: {} },
 };
 
 export function draftOf({ id, geometry, properties }: Fence): FenceDraft {
-  const { name = "", color = null, active = true, initial, schedule, ...others } = properties;
+  const { name = "", color = null, active = true, initial, schedule, devices = [], ...others } = properties;
   const numbers = { ...NO_NUMBERS };
   for (const field of NUMBER_FIELDS) {
     const value = others[field.name];
@@ -77,13 +79,13 @@ export function draftOf({ id, geometry, properties }: Fence): FenceDraft {
   }
   return {
     ...{ id, geometry, name, color, isActive: active, isInitialEvent: initial === "event" },
-    ...{ numbers, schedule: draftSchedule(schedule), others },
+    ...{ numbers, schedule: draftSchedule(schedule), devices, others },
   };
 }
 
 /** The request's body; null until there is a shape. */
 export function bodyOf(draft: FenceDraft): NewFence | null {
-  const { geometry, name, color, isActive, isInitialEvent, others } = draft;
+  const { geometry, name, color, isActive, isInitialEvent, devices, others } = draft;
   if (geometry === null) return null;
   const numbers: Record<string, number> = {};
   for (const { name: member, factor } of fieldsOf(geometry)) {
@@ -101,6 +103,7 @@ export function bodyOf(draft: FenceDraft): NewFence | null {
       ...{ active: isActive, initial: isInitialEvent ? "event" : "none" },
       ...numbers,
       ...(schedule === null ? {} : { schedule }),
+      ...(devices.length === 0 ? {} : { devices }),
     },
   };
 }
@@ -137,7 +140,13 @@ function tidied([longitude, latitude]: Position): Position {
   return [Number(wrapped(longitude).toFixed(7)), Number(latitude.toFixed(7))];
 }
 
-const SHOWN: readonly string[] = ["name", "color", "schedule", ...NUMBER_FIELDS.map(({ name }) => name)];
+const SHOWN: readonly string[] = [
+  "name",
+  "color",
+  "schedule",
+  "devices",
+  ...NUMBER_FIELDS.map(({ name }) => name),
+];
 
 /** An error of the geometry has a path that says nothing to the user. */
 export function faultOf(message: string): DraftFault {

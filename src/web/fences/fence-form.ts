@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit-html";
+import { deviceChips } from "../devices/device-chips.ts";
 import {
   checkbox,
   deleteDialog,
@@ -28,8 +29,9 @@ export function fenceForm(fences: Fencing, draft: FenceDraft): TemplateResult {
     ${colorChoices(draft.color, (color) => editor.set({ color }, "color"))} ${faultBeside(fault, "color")}
     ${RULE_FIELDS.map((field) => rule(field, editor, draft))}
     ${scheduleField({ schedule, zone, fault, set: (next) => editor.set({ schedule: next }, "schedule") })}
-    <details ?open=${FINE_FIELDS.some((field) => field.name === fault?.member)}>
+    <details ?open=${[...FINE_FIELDS.map((field) => field.name), "devices"].some((member) => member === fault?.member)}>
       <summary>More rules</summary>
+      ${deviceChips(fences.devices, "Only of these devices")} ${faultBeside(fault, "devices")}
       ${FINE_FIELDS.map((field) => rule(field, editor, draft))}
       ${checkbox("A device that is inside at first enters", draft.isInitialEvent, (isInitialEvent) =>
         editor.set({ isInitialEvent }, "initial"),
@@ -79,5 +81,5 @@ function rule(field: NumberField, editor: FenceEditor, draft: FenceDraft): Templ
   const { name, label, unit } = field;
   const { fault } = editor.form;
   const set = (text: string) => editor.set({ numbers: { ...draft.numbers, [name]: text } }, name);
-  return numberField({ name, label, fault, value: draft.numbers[name], set }, unit);
+  return numberField({ name, label, fault, value: draft.numbers[name], set }, { unit });
 }

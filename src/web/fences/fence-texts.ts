@@ -1,6 +1,6 @@
 import { counted, distanceText, type Units } from "../geo/units.ts";
 import { durationText } from "../time/format.ts";
-import type { EventKind, Fence, FenceEvent, FenceSchedule } from "./fence.ts";
+import type { EventKind, Fence, FenceEvent, FenceProperties, FenceSchedule } from "./fence.ts";
 import { shapeText } from "./fence-shape.ts";
 
 /* Geofences and their events in words. */
@@ -8,26 +8,39 @@ import { shapeText } from "./fence-shape.ts";
 /** What a geofence does, a sentence each. */
 export function rulesText(fence: Fence, units: Units): readonly string[] {
   const { properties } = fence;
-  const { active, dwell_seconds, silence_minutes, confirm_seconds = 0, confirmations = 1 } = properties;
-  const { schedule, devices, users, initial, accuracy_meters_max, exit_buffer_meters } = properties;
+  const { dwell_seconds, silence_minutes, initial, accuracy_meters_max, exit_buffer_meters } = properties;
   const length = (meters: number) => distanceText(meters, units);
   const texts = [shapeText(fence, length)];
-  if (active === false) texts.push("It makes no events: it is not active.");
   if (dwell_seconds !== undefined) texts.push(`Tells of a stay of ${durationText(dwell_seconds * 1000)}.`);
   if (silence_minutes !== undefined)
     texts.push(`A device that is silent for ${durationText(silence_minutes * 60_000)} leaves.`);
-  if (confirmations > 1 || confirm_seconds > 0) {
-    const time = confirm_seconds === 0 ? "" : ` over ${durationText(confirm_seconds * 1000)}`;
-    texts.push(`Changes once ${counted(confirmations, "position")}${time} agree.`);
-  }
   if (initial === "event") texts.push("A device that is inside at first enters.");
-  if (schedule !== undefined) texts.push(`${scheduleText(schedule)}.`);
-  if (devices !== undefined) texts.push(`Applies to ${counted(devices.length, "device")}.`);
-  if (users !== undefined) texts.push(`Applies to ${counted(users.length, "user")}.`);
+  texts.push(...commonRules(properties));
   if (accuracy_meters_max !== undefined)
     texts.push(`Ignores positions less accurate than ${length(accuracy_meters_max)}.`);
   if (exit_buffer_meters !== undefined)
     texts.push(`Outside begins ${length(exit_buffer_meters)} beyond the border.`);
+  return texts;
+}
+
+type CommonRules = Pick<
+  FenceProperties,
+  "active" | "confirm_seconds" | "confirmations" | "schedule" | "devices" | "users"
+>;
+
+/** The rules that alerts have, too. */
+export function commonRules(rules: CommonRules): readonly string[] {
+  const { active, confirm_seconds = 0, confirmations = 1, schedule, devices, users } = rules;
+  const texts: string[] = [];
+  if (active === false) texts.push("It makes no events: it is not active.");
+  if (confirmations > 1 || confirm_seconds > 0) {
+    const time = confirm_seconds === 0 ? "" : ` over ${durationText(confirm_seconds * 1000)}`;
+    const positions = confirmations === 1 ? "positions" : counted(confirmations, "position");
+    texts.push(`Changes once ${positions}${time} agree.`);
+  }
+  if (schedule !== undefined) texts.push(`${scheduleText(schedule)}.`);
+  if (devices !== undefined) texts.push(`Applies to ${counted(devices.length, "device")}.`);
+  if (users !== undefined) texts.push(`Applies to ${counted(users.length, "user")}.`);
   return texts;
 }
 

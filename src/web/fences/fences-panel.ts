@@ -1,8 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import { live } from "lit-html/directives/live.js";
 import { countText, distanceText } from "../geo/units.ts";
-import { textIn } from "../items/form-fields.ts";
-import { itemList } from "../items/item-list.ts";
+import { itemList, searchField } from "../items/item-list.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { icon } from "../shell/icons.ts";
 import { type Fence, nameOf } from "./fence.ts";
@@ -32,8 +30,7 @@ export function fencesBody(fences: Fencing): TemplateResult {
         </div>`
       : nothing
   }
-    <input type="search" aria-label="Search geofences" placeholder="Search by name or tag" autocomplete="off"
-      .value=${live(list.query)} @input=${(event: Event) => list.search(textIn(event))}>
+    ${searchField(list, "Search geofences")}
     ${itemList({
       list,
       noun: "geofence",

@@ -1,4 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
+import { Alerts, type AlertsParts } from "../alerts/alerts.ts";
+import { alertsBody, alertsTitle } from "../alerts/alerts-panel.ts";
 import type { Stay } from "../history/story.ts";
 import type { Track } from "../history/track.ts";
 import { Webhooks, type WebhooksParts } from "../webhooks/webhooks.ts";
@@ -6,9 +8,9 @@ import { webhooksBody, webhooksTitle } from "../webhooks/webhooks-panel.ts";
 import { fencesBody, fencesTitle } from "./fences-panel.ts";
 import { Fencing, type FencingParts } from "./fencing.ts";
 
-export type FencesParts = Omit<FencingParts, "onPicked"> & WebhooksParts;
+export type FencesParts = Omit<FencingParts, "onPicked"> & AlertsParts & WebhooksParts;
 
-type TabName = "fences" | "webhooks";
+type TabName = "fences" | "alerts" | "webhooks";
 
 /** What the card is about. */
 interface Tab {
@@ -26,10 +28,11 @@ interface Tab {
   isAllowed(): boolean;
 }
 
-/** The card of the geofences and of the webhooks. Its code is loaded when a user first opens it. */
+/** The card of the geofences, the alerts and the webhooks. Its code is loaded when a user first opens it. */
 export class Fences {
   readonly #parts: FencesParts;
   readonly fencing: Fencing;
+  readonly alerts: Alerts;
   readonly webhooks: Webhooks;
   readonly #tabs: Readonly<Record<TabName, Tab>>;
   #name: TabName = "fences";
@@ -37,8 +40,10 @@ export class Fences {
   constructor(parts: FencesParts) {
     this.#parts = parts;
     const fencing = new Fencing({ ...parts, onPicked: () => this.show("fences") });
+    const alerts = new Alerts(parts);
     const webhooks = new Webhooks(parts);
     this.fencing = fencing;
+    this.alerts = alerts;
     this.webhooks = webhooks;
     this.#tabs = {
       fences: {
@@ -48,6 +53,15 @@ export class Fences {
         open: () => undefined, // The map shows them while any tab is open.
         leave: () => fencing.leave(),
         escape: () => fencing.escape(),
+        isAllowed: () => true,
+      },
+      alerts: {
+        label: "Alerts",
+        title: () => alertsTitle(alerts),
+        body: () => alertsBody(alerts),
+        open: () => alerts.open(),
+        leave: () => alerts.leave(),
+        escape: () => alerts.escape(),
         isAllowed: () => true,
       },
       webhooks: {
@@ -96,6 +110,7 @@ export class Fences {
   /** Returns whether it was open. */
   close(): boolean {
     if (!this.isOpen) return false;
+    this.alerts.close();
     this.webhooks.close();
     this.fencing.close();
     return true;

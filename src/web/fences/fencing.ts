@@ -1,11 +1,11 @@
 import type { Api } from "../api/api.ts";
-import type { Bounds } from "../geo/bounds.ts";
 import type { Place } from "../geo/earth.ts";
 import type { Units } from "../geo/units.ts";
 import type { Stay } from "../history/story.ts";
 import type { Track } from "../history/track.ts";
-import type { Covered } from "../map/map-camera.ts";
+import { ChosenDevices, type ChosenDevicesParts } from "../items/chosen-devices.ts";
 import type { PickListener } from "../map/map-clicks.ts";
+import { fitBesideCard, flyBesideCard, type MovingMap } from "./beside-card.ts";
 import { FENCES_PATH, type Fence, type NewFence } from "./fence.ts";
 import { type EditorMap, FenceEditor } from "./fence-editor.ts";
 import { FenceList } from "./fence-list.ts";
@@ -21,7 +21,7 @@ export interface FencingParts {
   readonly map: FencesMap & EditorMap & FencePreviewParts["map"] & ChosenMap;
   readonly zones: { readonly zone: string };
   readonly settings: { readonly units: Units };
-  readonly table: { labelOf(id: string): string };
+  readonly table: ChosenDevicesParts["table"];
   readonly sheet: { lower(): void };
   /** Whether the user may change geofences. */
   readonly mayManage: () => boolean;
@@ -31,9 +31,7 @@ export interface FencingParts {
 }
 
 /** The part of the map that shows the chosen geofence. */
-interface ChosenMap {
-  fit(bounds: Bounds, zoomMax?: number, covered?: Covered): void;
-  flyTo(place: Place & { readonly zoom?: number }, isAnimated?: boolean, covered?: Covered): void;
+interface ChosenMap extends MovingMap {
   onPick(listener: PickListener): () => void;
   readonly fences: { idAt(at: Place): string | null };
 }
@@ -45,6 +43,7 @@ export class Fencing {
   readonly view: FencesInView;
   readonly editor: FenceEditor;
   readonly preview: FencePreview;
+  readonly devices: ChosenDevices;
   #stopPicking = () => {};
   #chosen: Fence | null = null;
   #isOpen = false;
@@ -54,15 +53,17 @@ export class Fencing {
     this.#parts = parts;
     this.list = new FenceList({ api, changed });
     this.view = new FencesInView({ api, map, changed });
-    const flyTo = (place: Place & { readonly zoom?: number }) => map.flyTo(place, true, coveredByCard());
-    const previewMap = { flyTo, fences: map.fences };
-    this.preview = new FencePreview({ api, map: previewMap, path: FENCES_PATH, zones, changed });
+    this.preview = new FencePreview({
+      ...{ api, path: FENCES_PATH, zones, changed },
+      map: { flyTo: (place) => flyBesideCard(map, place), fences: map.fences },
+    });
     this.editor = new FenceEditor({
       ...{ api, map, changed },
       accent: () => getComputedStyle(document.documentElement).getPropertyValue("--accent").trim(),
       onSaved: (fence) => this.#saved(fence),
       onDeleted: (id) => this.#deleted(id),
     });
+    this.devices = new ChosenDevices(this.editor, parts);
   }
 
   get isOpen(): boolean {
@@ -175,7 +176,7 @@ export class Fencing {
   }
 
   #fit(fence: NewFence): void {
-    this.#parts.map.fit(fenceBounds(fence), undefined, coveredByCard());
+    fitBesideCard(this.#parts.map, fenceBounds(fence));
   }
 
   #leave(): void {
@@ -205,15 +206,4 @@ export class Fencing {
     this.view.hide(null);
     this.#show(null);
   }
-}
-
-/** The width of the card with its margins, and its share of a phone. fences.css has the same values. */
-const CARD_PIXELS = 332;
-const CARD_SHARE = 0.56;
-const WIDE_PIXELS_MIN = 800;
-
-function coveredByCard(): Covered {
-  return innerWidth > WIDE_PIXELS_MIN
-    ? { left: CARD_PIXELS, bottom: 0 }
-    : { left: 0, bottom: CARD_SHARE * innerHeight };
 }

@@ -5,23 +5,29 @@ import { type SearchedDevices, suggestedIds } from "../devices/name-search.ts";
 
 export interface ChosenDevicesParts {
   readonly table: SearchedDevices & { labelOf(id: string): string };
-  /** The devices of the draft. */
-  readonly ids: () => readonly string[];
-  readonly set: (ids: readonly string[]) => void;
   readonly changed: () => void;
+}
+
+/** The form of the draft. */
+interface EditedDevices {
+  /** Null while nothing is edited. */
+  readonly draft: { readonly devices: readonly string[] } | null;
+  set(changes: { readonly devices: readonly string[] }, member: string): void;
 }
 
 /** Finds, adds and removes devices. */
 export class ChosenDevices implements DeviceChoice {
+  readonly #editor: EditedDevices;
   readonly #parts: ChosenDevicesParts;
   search = "";
 
-  constructor(parts: ChosenDevicesParts) {
+  constructor(editor: EditedDevices, parts: ChosenDevicesParts) {
+    this.#editor = editor;
     this.#parts = parts;
   }
 
   get deviceIds(): readonly string[] {
-    return this.#parts.ids();
+    return this.#editor.draft?.devices ?? [];
   }
 
   labelOf(id: string): string {
@@ -39,10 +45,14 @@ export class ChosenDevices implements DeviceChoice {
 
   add(id: string): void {
     this.search = "";
-    if (!this.deviceIds.includes(id)) this.#parts.set([...this.deviceIds, id]);
+    if (!this.deviceIds.includes(id)) this.#set([...this.deviceIds, id]);
   }
 
   remove(id: string): void {
-    this.#parts.set(this.deviceIds.filter((other) => other !== id));
+    this.#set(this.deviceIds.filter((other) => other !== id));
+  }
+
+  #set(devices: readonly string[]): void {
+    this.#editor.set({ devices }, "devices");
   }
 }

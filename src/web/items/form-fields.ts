@@ -30,9 +30,12 @@ export function textField(
     ${faultBeside(fault, name)}`;
 }
 
-export function numberField({ name, label, fault, value, set }: TextField, unit: string): TemplateResult {
+export function numberField(
+  { name, label, fault, value, set }: TextField,
+  { unit, isRequired = false }: { readonly unit: string; readonly isRequired?: boolean },
+): TemplateResult {
   return html`<label class="item-number"><span>${label}</span>
-      <input type="number" min="0" step="any" inputmode="decimal" .value=${live(value)}
+      <input type="number" min="0" step="any" inputmode="decimal" ?required=${isRequired} .value=${live(value)}
         @input=${(event: Event) => set(textIn(event))} aria-describedby=${describedBy(fault, name)}>
       <span class="soft">${unit}</span></label>
     ${faultBeside(fault, name)}`;

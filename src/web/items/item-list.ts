@@ -1,8 +1,10 @@
 import { html, nothing, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import { repeat } from "lit-html/directives/repeat.js";
 import { counted, countText } from "../geo/units.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { skeletonLines } from "../shell/skeleton.ts";
+import { textIn } from "./form-fields.ts";
 import type { PagedList } from "./paged-list.ts";
 
 /* A list with its count, and what stands in its place. */
@@ -51,6 +53,15 @@ export function itemList<Item>({
         ? html`<button class="wide" ?disabled=${state === "loading"} @click=${() => void list.more()}>Load more</button>`
         : nothing
     }`;
+}
+
+/** Searches a list by names and tags. */
+export function searchField(
+  list: Pick<PagedList<unknown>, "query" | "search">,
+  label: string,
+): TemplateResult {
+  return html`<input type="search" aria-label=${label} placeholder="Search by name or tag" autocomplete="off"
+    .value=${live(list.query)} @input=${(event: Event) => list.search(textIn(event))}>`;
 }
 
 function countOf(

@@ -15,7 +15,7 @@ const RIGHTS: readonly Omit<KeyRight, "isGranted">[] = [
   { permission: "read", what: "see devices and their history, and share them" },
   { permission: "write", what: "connect phones and add positions" },
   { permission: "edit", what: "give devices names, colors and icons, and correct positions" },
-  { permission: "manage", what: "make and change geofences and webhooks" },
+  { permission: "manage", what: "make and change geofences, alerts and webhooks" },
 ];
 
 export function keyRights({ permissions }: KeyFacts): readonly KeyRight[] {

@@ -18,7 +18,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["↑ ↓", "move through the list"],
   ["Enter", "choose a device"],
   ["N", "devices near the map's center"],
-  ["G", "geofences and webhooks"],
+  ["G", "geofences, alerts and webhooks"],
   ["Space", "play or pause the day"],
   ["[ ]", "previous day, next day"],
   ["C", "calendar of the device"],

@@ -42,7 +42,7 @@ export class Webhooks {
   since = "";
 
   constructor(parts: WebhooksParts) {
-    const { api, table, changed } = parts;
+    const { api, changed } = parts;
     this.#parts = parts;
     this.copying = new Copying(changed);
     this.list = new PagedList({ path: WEBHOOKS_PATH, member: "webhooks", idOf: ({ id }) => id }, parts);
@@ -51,11 +51,7 @@ export class Webhooks {
       onSaved: (answer) => this.#saved(answer),
       onDeleted: (id) => this.#deleted(id),
     });
-    this.devices = new ChosenDevices({
-      ...{ table, changed },
-      ids: () => this.editor.draft?.devices ?? [],
-      set: (devices) => this.editor.set({ devices }, "devices"),
-    });
+    this.devices = new ChosenDevices(this.editor, parts);
   }
 
   /** Null while the list is shown. */

@@ -38,7 +38,12 @@ export const listAlerts = queryEndpoint({
   description: "In the order in which they were made.",
   path: ALL,
   inPath: {},
-  query: { tag: optionalText("Only alerts with this tag."), limit, offset },
+  query: {
+    tag: optionalText("Only alerts with this tag."),
+    text: optionalText("Only alerts whose name or tag contains this text, in upper or lower case."),
+    limit,
+    offset,
+  },
   wrongQuery: "limit=0",
   answer: {
     name: "Alerts",
@@ -52,8 +57,8 @@ export const listAlerts = queryEndpoint({
   },
   schemas: { Alert: ALERT_SCHEMA },
   open({ hot, scheduler }) {
-    return (call, { tag, limit, offset }) => {
-      const query = { kind: "alert", box: null, tag, text: null, limit, offset } as const;
+    return (call, { tag, text, limit, offset }) => {
+      const query = { kind: "alert", box: null, tag, text, limit, offset } as const;
       const steps = findWatches(hot.watches.find(call.appId), query);
       return mapMaybe(scheduler.runAtOnce(call.appId, call.request.signal, steps), ({ watches, total }) => {
         const has_more = offset + watches.length < total;

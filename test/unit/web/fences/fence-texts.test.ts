@@ -16,11 +16,11 @@ test("rulesText() says what a geofence does, and nothing of what it does not", (
   } as const;
   expect(rulesText({ ...FENCE, properties }, "metric")).toEqual([
     "Circle, radius 150 m",
-    "It makes no events: it is not active.",
     "Tells of a stay of 10 min.",
     "A device that is silent for 30 min leaves.",
-    "Changes once 3 positions over 1 min agree.",
     "A device that is inside at first enters.",
+    "It makes no events: it is not active.",
+    "Changes once 3 positions over 1 min agree.",
     "Applies to 1 device.",
     "Ignores positions less accurate than 200 m.",
   ]);

@@ -1,66 +1,22 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { store } from "../support/client.ts";
-import { violationsOf } from "./support/axe.ts";
-import { pressInHeader } from "./support/header.ts";
-import { tabTo } from "./support/keys.ts";
-import { expectOpenToAll } from "./support/looks.ts";
-import { cameraOf, drawnOver, pixelOf, rest } from "./support/map.ts";
-import { describePage, type Stage } from "./support/stage.ts";
-import type { Visit } from "./support/visit.ts";
+import { store } from "../../support/client.ts";
+import { send } from "../../webhooks/subscriber.ts";
+import { violationsOf } from "../support/axe.ts";
+import { pressInHeader } from "../support/header.ts";
+import { tabTo } from "../support/keys.ts";
+import { expectOpenToAll } from "../support/looks.ts";
+import { cameraOf, drawnOver, pixelOf, rest } from "../support/map.ts";
+import { describePage, type Stage } from "../support/stage.ts";
+import type { Visit } from "../support/visit.ts";
+import { AWAY_DEGREES, DEPOT, removeFences, reports, storedFences } from "./van.ts";
 
 /*
  * Goal: a person draws geofences, sees what they would have said, and changes them, with the pointer and by keys alone.
  * Method: a van that stands at a depot for an hour of yesterday, drives away and comes back.
  */
 
-const DAY_MS = 86_400_000;
-const NOON_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
-const YESTERDAY = new Date(NOON_MS).toISOString().slice(0, 10);
-const STEP_MS = 60_000;
-const DEPOT = { latitude: 51.5, longitude: -0.1 };
 const AT_DEPOT = "/map?at=51.5,-0.1,14&zone=UTC";
-const AWAY_DEGREES = 0.05;
-
-/** An hour at the depot, an hour away, an hour at the depot. */
-function reports() {
-  return Array.from({ length: 180 }, (_, minute) => ({
-    device_id: "van",
-    timestamp: NOON_MS + minute * STEP_MS,
-    latitude: DEPOT.latitude,
-    longitude: DEPOT.longitude + (minute >= 60 && minute < 120 ? AWAY_DEGREES : 0),
-  }));
-}
-
-interface Stored {
-  readonly id: string;
-  readonly geometry: { readonly type: string; readonly coordinates: readonly unknown[] };
-  readonly properties: Readonly<Record<string, unknown>>;
-}
-
-async function storedFences({ client }: Stage): Promise<readonly Stored[]> {
-  const response = await fetch(`${client.url}/api/v1/geofences`, {
-    headers: { authorization: `Bearer ${client.key}` },
-  });
-  return ((await response.json()) as { readonly geofences: readonly Stored[] }).geofences;
-}
-
-function storeFence({ client }: Stage, feature: unknown): Promise<Response> {
-  const headers = { authorization: `Bearer ${client.key}`, "content-type": "application/geo+json" };
-  return fetch(`${client.url}/api/v1/geofences`, { method: "POST", headers, body: JSON.stringify(feature) });
-}
-
-async function eventsOf({ client }: Stage): Promise<readonly unknown[]> {
-  const headers = { authorization: `Bearer ${client.key}` };
-  const response = await fetch(`${client.url}/api/v1/devices/van/events`, { headers });
-  return ((await response.json()) as { readonly events: readonly unknown[] }).events;
-}
-
-async function removeFences(stage: Stage): Promise<void> {
-  const headers = { authorization: `Bearer ${stage.client.key}` };
-  for (const { id } of await storedFences(stage))
-    await fetch(`${stage.client.url}/api/v1/geofences/${id}`, { method: "DELETE", headers });
-}
 
 async function clickAt(page: Page, north: number, east: number): Promise<void> {
   const { x, y } = await pixelOf(page, DEPOT.latitude + north, DEPOT.longitude + east);
@@ -202,41 +158,9 @@ describePage(
       },
     );
 
-    stage.test(
-      "two clicks make a geofence around a stop, whose events are in the day of the device",
-      async (visit, page) => {
-        await visit.enter(stage.key, `/map?device=van&day=${YESTERDAY}&zone=UTC`);
-        await page
-          .getByRole("button", { name: /^Fence here/ })
-          .first()
-          .click();
-        await page.getByRole("button", { name: "Save" }).click();
-        await page.getByText("Circle, radius").waitFor();
-        const [circle] = await storedFences(stage);
-        expect(circle!.properties.radius_meters).toBe(50);
-        expect(circle!.geometry.coordinates).toEqual([
-          expect.closeTo(DEPOT.longitude, 3),
-          expect.closeTo(DEPOT.latitude, 3),
-        ]);
-        // What it tells from now on is in the day of the device.
-        const outside = { longitude: DEPOT.longitude + AWAY_DEGREES };
-        await store(stage.client, [{ device_id: "van", timestamp: Date.now(), ...DEPOT, ...outside }]);
-        await store(stage.client, [{ device_id: "van", timestamp: Date.now() + 1, ...DEPOT }]);
-        await visit.until("the event", async () => (await eventsOf(stage)).length > 0);
-        await visit.goto("/map?device=van&zone=UTC");
-        const event = page.locator(".day-events button");
-        await event.getByText("Entered").waitFor();
-        expect(await event.locator(".name").textContent()).toBe(String(circle!.properties.name));
-        await visit.until("its mark", async () => (await drawnOver(page))["day-events"]!.length === 1);
-        expect(await violationsOf(page)).toEqual([]);
-        await event.click();
-        await removeFences(stage);
-      },
-    );
-
     stage.test("a click on the map chooses a geofence", async (visit, page) => {
       const geometry = { type: "Point", coordinates: [DEPOT.longitude + 0.01, DEPOT.latitude] };
-      await storeFence(stage, {
+      await send(stage.client, "POST", "/api/v1/geofences", {
         type: "Feature",
         geometry,
         properties: { name: "Yard", radius_meters: 300 },

@@ -1,13 +1,13 @@
 import { afterAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { store } from "../support/client.ts";
-import { Receiver } from "../webhooks/receiver.ts";
-import { makeAlert, send } from "../webhooks/subscriber.ts";
-import { violationsOf } from "./support/axe.ts";
-import { tabTo } from "./support/keys.ts";
-import { expectOpenToAll } from "./support/looks.ts";
-import { describePage, type Stage } from "./support/stage.ts";
-import type { Visit } from "./support/visit.ts";
+import { store } from "../../support/client.ts";
+import { Receiver } from "../../webhooks/receiver.ts";
+import { makeAlert, send } from "../../webhooks/subscriber.ts";
+import { violationsOf } from "../support/axe.ts";
+import { tabTo } from "../support/keys.ts";
+import { expectOpenToAll } from "../support/looks.ts";
+import { describePage, type Stage } from "../support/stage.ts";
+import type { Visit } from "../support/visit.ts";
 
 /*
  * Goal: a person makes a webhook on the page, sees what it was sent and what came of it, and sends it again. Method: a
