@@ -33,6 +33,7 @@ import type { WebhookParts } from "../service/webhooks/open-webhooks.ts";
 import { BrokerLink, type BrokerLinkEvents, type BrokerLinkParts } from "./broker-link.ts";
 import { type Config, EXPORT_STALL_MS } from "./config.ts";
 import type { DirectoryEvents, OpenDirectory } from "./directory.ts";
+import { EventLink } from "./event-link.ts";
 import { createFirstKey, FIRST_APP } from "./first-key.ts";
 import { openDirectory } from "./open-directory.ts";
 import { openSecrets, type Secrets, watchSecrets } from "./secrets.ts";
@@ -105,7 +106,7 @@ export async function openApp(
     const hot = createHotStore(scheduler);
     const meters = createMeters();
     meters.requests.onBegin = eventLoop.noteWork;
-    const broker = createBroker(config, platform, events, { files, clock, node });
+    const links = createLinks(config, platform, events, { files, clock, node });
     const services = createServices({
       copies: createCopies({ files, dataDir, cluster: () => node?.status ?? null, stallMs: EXPORT_STALL_MS }),
       damagedDirectory: paths.damaged,
@@ -121,7 +122,7 @@ export async function openApp(
       meters,
       eventLoop,
       state,
-      broker,
+      broker: links.broker,
       secrets,
       baseMap: () => baseMap,
     });
@@ -149,9 +150,9 @@ export async function openApp(
       ...(node === null ? {} : { stream: node.directoryStream }),
     });
     const ready = noteFailure(opening, node)
-      .then((directory) => begin(directory, state, events, node))
-      .then(() => broker.open(services));
-    const running = { state, watches, services, eventLoop, listener, broker, baseMap, node, ready, release };
+      .then((directory) => begin(directory, state, events, links))
+      .then(() => links.broker.open(services));
+    const running = { state, watches, services, eventLoop, listener, ...links, baseMap, ready, release };
     const calls = { createLinkCode: () => createLinkCode(services), close: () => stop(running) };
     return { url: listener.url, firstKey, ready, failed: node?.failed ?? NEVER, ...calls };
   } catch (error) {
@@ -255,13 +256,15 @@ function beginKeys(
   return patiently(() => createFirstKey(secrets.keys, files, paths, FIRST_APP, node?.stream), onWaiting);
 }
 
-function createBroker(
+/** What one node of a cluster does at a time. */
+function createLinks(
   { mqtt, dataDir }: Config,
   { loadBroker }: Platform,
   events: AppEvents,
-  linked: Pick<BrokerLinkParts, "files" | "clock" | "node">,
-): BrokerLink {
-  return new BrokerLink({
+  linked: Pick<BrokerLinkParts, "files" | "clock"> & Pick<Prerequisites, "node">,
+): Pick<Running, "broker" | "eventLink" | "node"> {
+  const { node } = linked;
+  const broker = new BrokerLink({
     ...linked,
     directoryIdPath: directoryPaths(dataDir).directoryId,
     config: mqtt,
@@ -269,6 +272,7 @@ function createBroker(
     events: events.mqtt,
     onNote: events.onLogNote,
   });
+  return { broker, eventLink: new EventLink(node, events.onLogNote), node };
 }
 
 function createFetch(
@@ -300,7 +304,7 @@ async function begin(
   directory: OpenDirectory,
   state: ServiceState,
   events: AppEvents,
-  node: ClusterNode | null,
+  { node, eventLink }: Pick<Running, "node" | "eventLink">,
 ): Promise<void> {
   node?.begin(appliedLog(directory));
   if (!state.noteOpened(directory)) return;
@@ -310,9 +314,8 @@ async function begin(
   directory.sweeps.start();
   directory.compactor.start();
   directory.watcher.start();
-  directory.watchClock.start();
   directory.eraser.start();
-  if (node === null) directory.webhooks?.delivery.start();
+  eventLink.open(directory);
 }
 
 function appliedLog({ log }: OpenDirectory): AppliedLog {
@@ -333,6 +336,7 @@ interface Running {
   readonly eventLoop: { stop(): void };
   readonly listener: Listener;
   readonly broker: BrokerLink;
+  readonly eventLink: EventLink;
   readonly baseMap: BaseMap;
   readonly node: ClusterNode | null;
   readonly ready: Promise<void>;
@@ -355,6 +359,7 @@ async function stop(running: Running): Promise<void> {
   await ready.catch(() => undefined); // The caller that awaits `ready` gets the error.
   if (state.directory === null) release();
   else await state.directory.close();
+  await running.eventLink.close();
   await node?.close();
 }
 

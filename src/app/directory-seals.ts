@@ -7,6 +7,7 @@ import type { MessageStore } from "../service/quarantine/message-store.ts";
 import type { GapsDependencies } from "../service/queries/history/read-archive.ts";
 import { createSealSchedule, type SealSchedule } from "../service/upkeep/seal/schedule.ts";
 import { createSeal } from "../service/upkeep/seal/seal.ts";
+import type { SharedEntries } from "../service/watching/shared-entries.ts";
 import { OLD_RECORDS_BOUNDS, SEAL_MEMORY_BYTES } from "./config.ts";
 import type { ArchiveDisk, OpenDirectory, OpenDirectoryOptions } from "./directory.ts";
 
@@ -14,6 +15,7 @@ export interface SealScheduleOptions
   extends Pick<OpenDirectory, "log" | "archive" | "recovery" | "watcher">,
     Pick<GapsDependencies, "acknowledgedParts"> {
   readonly messages: MessageStore;
+  readonly shared: Pick<SharedEntries, "lastSequence"> | null;
   readonly hasAllNewest: boolean;
   readonly archiveDisk: ArchiveDisk;
 }
@@ -26,7 +28,8 @@ export function createSchedule(options: OpenDirectoryOptions, parts: SealSchedul
   const { clock, retention, hot, config, events, startHelper } = options;
   const { archiveEngine = { openDatabase }, oldRecords = OLD_RECORDS_BOUNDS, sealDaysAtOnce = 1 } = options;
   const { timers = systemTimers, createSalt = createRandomSalt } = options;
-  const { log, archive, messages, recovery, watcher, acknowledgedParts, hasAllNewest, archiveDisk } = parts;
+  const { log, archive, messages, recovery, watcher, shared, acknowledgedParts } = parts;
+  const { hasAllNewest, archiveDisk } = parts;
   const onNote = events.onArchiveNote;
   const processes =
     startHelper === undefined
@@ -55,6 +58,7 @@ export function createSchedule(options: OpenDirectoryOptions, parts: SealSchedul
       daysAtOnce: sealDaysAtOnce,
       acknowledgedParts,
       keepMarks: () => watcher.checkpoint(),
+      sharedSequence: () => shared?.lastSequence ?? 0,
       hasFarDays: options.stream !== undefined,
       createSalt,
     }),

@@ -30,6 +30,7 @@ import type { Sweeps } from "../service/upkeep/sweeps.ts";
 import type { EventStore } from "../service/watching/event-store.ts";
 import type { WatchClock } from "../service/watching/watch-clock.ts";
 import type { Watcher } from "../service/watching/watcher.ts";
+import type { EventLead } from "../service/webhooks/event-lead.ts";
 import type { OpenWebhooks, WebhookParts } from "../service/webhooks/open-webhooks.ts";
 import type { EntryError } from "../wal/entry/entry.ts";
 import type { LogRefusal, LogWrite, Wal } from "../wal/log.ts";
@@ -69,6 +70,8 @@ export interface OpenDirectory {
   readonly editWatches: EditWatches;
   /** Null if this process is no server. */
   readonly webhooks: OpenWebhooks | null;
+  /** What a node of a cluster does while it has the lease for events; null of a single process. */
+  readonly lead: EventLead | null;
   readonly correct: Correct;
   readonly erase: Erase;
   readonly eraser: FileEraser;

@@ -3,6 +3,7 @@ import type { Archive } from "../archive/archive.ts";
 import { archivePaths } from "../archive/archive-files.ts";
 import { openDatabase } from "../archive/duckdb/database.ts";
 import { inspectArchive, type OpenedArchive, openArchive } from "../archive/open-archive.ts";
+import { entrySequence } from "../cluster/log/group-message.ts";
 import { openStreamLog } from "../cluster/log/open-stream-log.ts";
 import { readAcknowledgedParts } from "../directory/damaged-files.ts";
 import { ErasureLedger, isErasureReport } from "../directory/erasure-ledger.ts";
@@ -24,7 +25,11 @@ import { MemoryCompactor } from "../service/upkeep/memory-compactor.ts";
 import { archivedByMs, hasLateRows } from "../service/upkeep/seal/plan.ts";
 import { clearedOf, sequencesOf } from "../service/upkeep/seal/seal.ts";
 import { Checkpoints } from "../service/watching/checkpoints.ts";
+import { DecidedEvents } from "../service/watching/decided-events.ts";
+import { DeviceStates } from "../service/watching/device-states.ts";
 import { eventPaths, openEvents } from "../service/watching/open-events.ts";
+import { SharedEntries } from "../service/watching/shared-entries.ts";
+import { DeliveryStore } from "../service/webhooks/delivery-store.ts";
 import type { EntryError, LogEntry } from "../wal/entry/entry.ts";
 import type { LogWrite, Wal } from "../wal/log.ts";
 import type { ReplayProgress } from "../wal/replay.ts";
@@ -68,7 +73,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   const archiveDisk = options.archiveDisk ?? { directory: paths.archive, files };
   const { archive, notes, restoreNewest, restoreStanding } = await openOwnArchive(options, archiveDisk);
   opened.push(() => archive.close());
-  const { messages, eventStore, damage } = await openFollowers(options, archive, opened);
+  const { messages, eventStore, decided, shared, damage } = await openFollowers(options, archive, opened);
   async function beginReplay(): Promise<boolean> {
     hot.beginReplay();
     hot.erasures.finish(archive.manifest.erased);
@@ -85,7 +90,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   for (const note of [...notes, ...expiryNotes(archive, options)]) events.onArchiveNote(note);
   const { wal: log, recovery } = await openLog(
     options,
-    messages,
+    { messages, shared },
     archive.manifest.lastSequence + 1,
     async (failure) => {
       events.onEntryLeftOut(failure);
@@ -94,7 +99,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     },
   );
   opened.push(() => log.close());
-  eventStore.begin(log.lastSequence);
+  for (const store of [eventStore, shared]) store?.begin(log.lastSequence);
   hot.marks().decidedSequence = eventStore.position();
   for (const _ of hot.endReplay()) await nextTurn();
   const acknowledgedParts = () => readAcknowledgedParts(files, paths.damaged);
@@ -105,9 +110,9 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   if (options.keepsChanges === true) hot.keepChanges(log.lastSequence); // Before the log is followed.
   const exports = createDirectoryExports(options, { archive, archiveDisk, acknowledgedParts });
   const compactor = new MemoryCompactor(hot, options.clock, options.timers ?? systemTimers);
-  const parts = { log, archive, messages, eventStore, recovery, acknowledgedParts };
+  const parts = { log, archive, messages, eventStore, decided, shared, recovery, acknowledgedParts };
   const erasures = await openErasures(options);
-  const watcher = createWatcher(options, { archive, eventStore, acknowledgedParts });
+  const watcher = createWatcher(options, parts);
   const schedule = createSchedule(options, { ...parts, hasAllNewest, archiveDisk, watcher });
   const writers = createWriters(options, { ...parts, schedule, erasures });
   return {
@@ -131,6 +136,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     async close() {
       compactor.stop();
       await exports.stop();
+      await writers.lead?.close();
       await writers.webhooks?.delivery.stop();
       await stopWriting({ ...writers, schedule, log });
       await watcher.stop();
@@ -151,11 +157,15 @@ function restoreEntry(entry: StandingEntry, hot: HotStore, messages: MessageStor
       hot.restoreStanding(entry);
       break;
     case "erasure":
+    case "events":
+    case "deliveries":
       break; // None is in the file.
     default:
       messages.restore(entry);
   }
 }
+
+type Followers = Awaited<ReturnType<typeof openFollowers>>;
 
 const CHECKPOINTER = new URL("./event-checkpointer.ts", import.meta.url);
 
@@ -168,6 +178,8 @@ async function openFollowers(
     clock,
     events,
     hot,
+    scheduler,
+    stream,
     startHelper,
     timers = systemTimers,
   }: OpenDirectoryOptions,
@@ -193,7 +205,24 @@ async function openFollowers(
   }
   for (const note of stored.notes) events.onArchiveNote(note);
   const damage = [...quarantine.damage, ...stored.damage];
-  return { messages: quarantine.messages, eventStore: stored.events, damage };
+  const decided = new DecidedEvents(stored.events, stream !== undefined);
+  const deliveries = new DeliveryStore(stored.events.database);
+  const states = new DeviceStates(stored.events.database);
+  const shared =
+    stream === undefined
+      ? null
+      : new SharedEntries({
+          ...{ events: stored.events, decided, states, hot, scheduler, timers },
+          writeDeliveries: (entry, cursors) => deliveries.writeShared(entry, cursors, hot.webhooks),
+          onNote: events.onArchiveNote,
+        });
+  if (stream !== undefined && shared !== null) {
+    // What a new database lacks, the log may still have.
+    const beforeFirst = entrySequence(stream.fromMessage, 0) - 1;
+    if (stored.events.isNew) stored.events.begin(beforeFirst);
+    if (shared.isNew) shared.begin(beforeFirst);
+  }
+  return { messages: quarantine.messages, eventStore: stored.events, decided, shared, damage };
 }
 
 type Writing = Pick<OpenDirectory, "watchClock" | "schedule" | "eraser" | "quarantine" | "sweeps" | "log">;
@@ -251,14 +280,14 @@ function openOwnArchive(options: OpenDirectoryOptions, archiveDisk: ArchiveDisk)
 /** Replays the log into memory and opens it for appending. */
 function openLog(
   options: OpenDirectoryOptions,
-  messages: MessageStore,
+  followers: Pick<Followers, "messages" | "shared">,
   sequenceMin: number,
   onReplayAgain: (failure: EntryError) => Promise<void>,
 ): Promise<{ readonly wal: Wal; readonly recovery: LogRecovery }> {
   const { dataDir, files, hot, events, onProgress, stream } = options;
   const callbacks = {
     queueBytesMax: LOG_QUEUE_BYTES_MAX,
-    onEntry: (entry: LogEntry) => void applyToMemory({ hot, messages }, entry),
+    onEntry: (entry: LogEntry) => void applyToMemory({ hot, ...followers }, entry),
     onProgress: ({ replayedBytes, totalBytes }: ReplayProgress) => onProgress(replayedBytes, totalBytes),
     onWritten: (write: LogWrite) => events.onLogWritten?.(write),
   };

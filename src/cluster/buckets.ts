@@ -18,10 +18,13 @@ export function codesBucketName(stream: string): string {
 /** The lease of the node that receives from the MQTT broker (lease.ts). */
 export const MQTT_LEASE_KEY = "mqtt-lease";
 
+/** The lease of the node that publishes events and delivers them (lease.ts). */
+export const EVENTS_LEASE_KEY = "events-lease";
+
 /** The id of the single-process directory that the cluster was started from. */
 export const MOVED_KEY = "moved-directory";
 
 /** Whether the value under this key is a node's status. */
 export function isNodeKey(key: string): boolean {
-  return key !== MQTT_LEASE_KEY && key !== MOVED_KEY;
+  return key !== MQTT_LEASE_KEY && key !== EVENTS_LEASE_KEY && key !== MOVED_KEY;
 }

@@ -20,8 +20,8 @@ export interface LeaseOptions {
   /** Unique for this process. */
   readonly processId: string;
   readonly timers: Timers;
-  /** This node owns the lease until `onLost`. */
-  onHeld(): void;
+  /** This node owns the lease until `onLost`. Each time it gets another owner, the term is greater. */
+  onHeld(term: number): void;
   /** The lease could not be renewed, or another node owns it. */
   onLost(): void;
   /** Another node owns the lease; called when its owner changes. */
@@ -120,7 +120,7 @@ export class Lease {
     before?.cancel();
     this.#lease = { revision: written, sentMs, cancel: timers.after(leftMs, () => void this.isHeld) };
     this.#elsewhere = null;
-    if (before === null) this.#options.onHeld();
+    if (before === null) this.#options.onHeld(written);
   }
 
   #lose(): void {

@@ -153,7 +153,6 @@ export function answerError(error: HttpError): ErrorAnswer {
     case "webhook_not_found":
     case "event_not_found":
     case "too_many_webhooks":
-    case "webhooks_of_cluster":
       return webhookError(error);
     case "erasure_not_found":
       return plain("NOT_FOUND_009", "the app has no such erasure");
@@ -237,7 +236,7 @@ function watchError(error: WatchError): ErrorAnswer {
 }
 
 type WebhookError = ServiceError & {
-  readonly kind: "webhook_not_found" | "event_not_found" | "too_many_webhooks" | "webhooks_of_cluster";
+  readonly kind: "webhook_not_found" | "event_not_found" | "too_many_webhooks";
 };
 
 function webhookError(error: WebhookError): ErrorAnswer {
@@ -251,8 +250,6 @@ function webhookError(error: WebhookError): ErrorAnswer {
         "CONFLICT_009",
         `${error.owner} has at most ${error.countMax.toLocaleString("en")} webhooks`,
       );
-    case "webhooks_of_cluster":
-      return plain("CONFLICT_010", "this server is a node of a cluster, which sends no webhooks");
   }
 }
 

@@ -24,8 +24,6 @@ export type ServiceError =
   | { readonly kind: "event_not_found" }
   /** `owner` has that many webhooks: "an app", or "a server". */
   | { readonly kind: "too_many_webhooks"; readonly owner: string; readonly countMax: number }
-  /** A node of a cluster sends no webhooks. */
-  | { readonly kind: "webhooks_of_cluster" }
   | { readonly kind: "correction_not_found" }
   /** A correction would show a record where the device has one. */
   | { readonly kind: "record_exists"; readonly deviceId: string; readonly timestampMs: number }

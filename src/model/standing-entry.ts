@@ -18,12 +18,24 @@ import {
 } from "./quarantine-entry.ts";
 import { deviceIdFault } from "./report.ts";
 import {
+  decodeEventsEntry,
+  EVENTS_KIND,
+  type EventsEntry,
+  encodeEventsEntry,
+} from "./watches/events-entry.ts";
+import {
   decodeWatchClockEntry,
   encodeWatchClockEntry,
   WATCH_CLOCK_KIND,
   type WatchClockEntry,
 } from "./watches/watch-clock-entry.ts";
 import { decodeWatchEntry, encodeWatchEntry, WATCH_KIND, type WatchEntry } from "./watches/watch-entry.ts";
+import {
+  DELIVERIES_KIND,
+  type DeliveriesEntry,
+  decodeDeliveriesEntry,
+  encodeDeliveriesEntry,
+} from "./webhooks/deliveries-entry.ts";
 import {
   decodeWebhookEntry,
   encodeWebhookEntry,
@@ -37,7 +49,8 @@ import {
  * the quarantine (quarantine-entry.ts) the file has what the files of its messages don't tell; of a fence or an alert
  * (watch-entry.ts) an entry for each version; of the clock of timed events (watch-clock-entry.ts) and of a webhook
  * (webhook-entry.ts) one entry. An erasure (erasure-entry.ts) stays in the log until it is finished, and is in no such
- * file.
+ * file; nor are the events and deliveries of a cluster (events-entry.ts, deliveries-entry.ts), which each node has in
+ * its database of events.
  *
  * The profile of a device, padded with zeros to a multiple of 8:
  *
@@ -56,7 +69,11 @@ export type StandingEntry =
   | ErasureEntry
   | WatchEntry
   | WatchClockEntry
-  | WebhookEntry;
+  | WebhookEntry
+  | SharedEntry;
+
+/** What the nodes of a cluster share by the log alone. */
+export type SharedEntry = EventsEntry | DeliveriesEntry;
 
 /** A device gets a profile, or loses the one that it has. */
 export interface DeviceProfileEntry {
@@ -83,6 +100,10 @@ export function encodeStandingEntry(entry: StandingEntry, headroomBytes: number)
       return encodeWatchClockEntry(entry, headroomBytes);
     case "webhook":
       return encodeWebhookEntry(entry, headroomBytes);
+    case "events":
+      return encodeEventsEntry(entry, headroomBytes);
+    case "deliveries":
+      return encodeDeliveriesEntry(entry, headroomBytes);
     default:
       return encodeQuarantineEntry(entry, headroomBytes);
   }
@@ -107,7 +128,7 @@ function encodeProfileEntry(
 }
 
 /** The greatest kind that any program up to this one wrote. */
-export const NEWEST_KIND = WEBHOOK_KIND;
+export const NEWEST_KIND = DELIVERIES_KIND;
 
 /** Whether entries of this kind are standing entries. */
 export function isStandingKind(kind: number | undefined): boolean {
@@ -118,7 +139,9 @@ export function isStandingKind(kind: number | undefined): boolean {
     kind === ERASURE_KIND ||
     kind === WATCH_KIND ||
     kind === WATCH_CLOCK_KIND ||
-    kind === WEBHOOK_KIND
+    kind === WEBHOOK_KIND ||
+    kind === EVENTS_KIND ||
+    kind === DELIVERIES_KIND
   );
 }
 
@@ -145,6 +168,10 @@ export function decodeStandingEntry(
       return decodeWatchClockEntry(views, start, end);
     case WEBHOOK_KIND:
       return decodeWebhookEntry(views, start, end, path);
+    case EVENTS_KIND:
+      return decodeEventsEntry(views, start, end, path);
+    case DELIVERIES_KIND:
+      return decodeDeliveriesEntry(views, start, end, path);
     default:
       return decodeProfileEntry(views, start, end, path);
   }

@@ -38,10 +38,9 @@ export interface ArchiveAppOptions {
   readonly retention?: Retention;
   readonly dataDir?: string;
   /** Defaults to the machine's disk. */
-  readonly disk?: Pick<
-    OpenDirectoryOptions,
-    "files" | "archiveDisk" | "archiveEngine" | "startHelper" | "timers" | "stream"
-  >;
+  readonly disk?: Pick<OpenDirectoryOptions, "files"> &
+    Partial<Pick<OpenDirectoryOptions, "openSqlite">> &
+    Pick<OpenDirectoryOptions, "archiveDisk" | "archiveEngine" | "startHelper" | "timers" | "stream">;
   /** Defaults to the server's value. */
   readonly sealDaysAtOnce?: number;
   /** A smaller window than usual, so that few late rows fill it. */

@@ -429,7 +429,7 @@ async function openTestStores(
 async function openTestWebhooks(
   stores: Pick<WebhookStores, "hot" | "append" | "eventStore"> & { readonly clock: ManualClock },
 ): Promise<OpenWebhooks> {
-  const running = { timers: systemTimers, isNode: false, onNote: () => {} };
+  const running = { timers: systemTimers, onNote: () => {} };
   return openWebhooks(await createWebhookParts(stores.clock), { ...stores, ...running });
 }
 

@@ -101,6 +101,11 @@ class Subjects {
     } else if (entry.kind === "webhook") {
       for (const id of entry.webhook?.devices ?? []) this.add("device", entry.appId, id);
       for (const id of entry.webhook?.users ?? []) this.add("user", entry.appId, id);
+    } else if (entry.kind === "events" || entry.kind === "deliveries") {
+      for (const { deviceId, userId } of entry.kind === "events" ? entry.events : entry.deliveries) {
+        this.add("device", entry.appId, deviceId);
+        this.add("user", entry.appId, userId);
+      }
     } else if (entry.kind === "correction") {
       const { change, appId } = entry;
       const last = change.type === "piece" ? change.last : change.type === "assign" ? change : null;

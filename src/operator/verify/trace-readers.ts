@@ -184,6 +184,8 @@ const NOUNS = {
   watch: "geofence or alert",
   watch_clock: "clock of timed events",
   webhook: "webhook",
+  events: "entry of events",
+  deliveries: "entry of deliveries",
   refused_piece: "piece with an unusable message",
   refused_deletion: "deletion of unusable messages",
   refused_arrivals: "entry about repeated messages",

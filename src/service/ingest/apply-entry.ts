@@ -2,6 +2,7 @@ import type { AppliedBatch } from "../../hot/batch-writer.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { inOneTurn, type Steps } from "../../lib/schedule/steps.ts";
 import type { QuarantineEntry } from "../../model/quarantine-entry.ts";
+import type { SharedEntry } from "../../model/standing-entry.ts";
 import type { LogEntry } from "../../wal/entry/entry.ts";
 
 /** What an entry without reports changed of the records. */
@@ -12,6 +13,8 @@ export interface AppliedMemory {
   readonly hot: Pick<HotStore, "apply" | "applyStanding" | "pass">;
   /** Null if nothing is to be known of the quarantine. */
   readonly messages: { apply(entry: QuarantineEntry, sequence: number): void } | null;
+  /** Null if this process is no node of a cluster. */
+  readonly shared?: { apply(entry: SharedEntry, sequence: number): void } | null;
 }
 
 /** Applies an entry of the log to a memory of what was reported, without corrections. */
@@ -26,7 +29,10 @@ export function applyToMemory(memory: AppliedMemory, entry: LogEntry): AppliedBa
 }
 
 /** Applies an entry of the log, of any kind, to memory. No other one may be applied between the steps. */
-export function* applyInSteps({ hot, messages }: AppliedMemory, entry: LogEntry): Steps<AppliedBatch> {
+export function* applyInSteps(
+  { hot, messages, shared }: AppliedMemory,
+  entry: LogEntry,
+): Steps<AppliedBatch> {
   const { sequence } = entry;
   switch (entry.kind) {
     case "reports":
@@ -38,6 +44,11 @@ export function* applyInSteps({ hot, messages }: AppliedMemory, entry: LogEntry)
     case "watch_clock":
     case "webhook":
       yield* hot.applyStanding(entry, sequence);
+      return NO_REPORTS;
+    case "events":
+    case "deliveries":
+      shared?.apply(entry, sequence);
+      hot.pass(sequence);
       return NO_REPORTS;
     default:
       messages?.apply(entry, sequence);

@@ -76,6 +76,41 @@ CREATE TABLE progress (id INTEGER PRIMARY KEY CHECK (id = 1), position INTEGER N
 INSERT INTO progress VALUES (1, ${Number.MAX_SAFE_INTEGER});
 `;
 
+/**
+ * Of the nodes of a cluster: what a node has decided otherwise than it is published (`decided-events.ts`), and how far
+ * it has stored what nodes share (`shared-entries.ts`).
+ */
+const NODE_SCHEMA = `
+CREATE TABLE IF NOT EXISTS unpublished (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  app_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  timestamp_ms INTEGER NOT NULL,
+  device_id TEXT NOT NULL,
+  user_id TEXT NOT NULL,
+  watch_id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  visit_id TEXT NOT NULL,
+  ending TEXT,
+  due_ms INTEGER NOT NULL,
+  decided_ms REAL NOT NULL,
+  is_withdrawn INTEGER NOT NULL,
+  is_late INTEGER NOT NULL,
+  made_ms INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX IF NOT EXISTS unpublished_by_id ON unpublished (app_id, id);
+CREATE INDEX IF NOT EXISTS unpublished_by_decision ON unpublished (app_id, device_id, decided_ms)
+  WHERE is_withdrawn = 0;
+CREATE TABLE IF NOT EXISTS shared_log (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  position INTEGER NOT NULL,
+  term INTEGER NOT NULL
+) STRICT;
+INSERT OR IGNORE INTO shared_log VALUES (1, ${Number.MAX_SAFE_INTEGER}, 0);
+`;
+
 /** Marks a database as one of ours, so that the version can be believed: "WHev". */
 const APPLICATION_ID = 0x57486576;
 const FORMAT_VERSION = 2;
@@ -99,12 +134,14 @@ export function prepareEvents(database: SqliteDatabase, path: string): void {
     database.run(SETTINGS);
     database.transact(() => {
       database.run(SCHEMA);
+      database.run(NODE_SCHEMA);
       database.run(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`);
     });
     return;
   }
   expectEvents(database, path);
   database.run(SETTINGS);
+  if (!hasTable(database, "shared_log")) database.transact(() => database.run(NODE_SCHEMA));
 }
 
 /** Throws a `FormatVersionError` or a `DamagedDatabaseError` if this is no database of events that can be read. */
@@ -118,6 +155,11 @@ export function expectEvents(database: SqliteDatabase, path: string): void {
 /** The first start may have ended before it wrote anything into the file. */
 function isNew(database: SqliteDatabase): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").find() === null;
+}
+
+/** A database of an earlier program may not have it. */
+function hasTable(database: SqliteDatabase, name: string): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").find(name) !== null;
 }
 
 function pragma(database: SqliteDatabase, name: "application_id" | "user_version"): number {

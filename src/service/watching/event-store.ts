@@ -24,11 +24,6 @@ export interface EventScope {
 /** Told which apps have new events. */
 export type AppendListener = (appIds: ReadonlySet<AppId>) => void;
 
-export interface DecidedCount {
-  readonly count: number;
-  readonly lastMs: number;
-}
-
 /** The erasures of an app of which files may still have something. What they destroy is not shown, nor stored again. */
 export type ErasuresOf = (appId: AppId) => readonly Erasure[];
 
@@ -85,21 +80,13 @@ export class EventStore {
   }
 
   /** Replaces the last revision of the event, which an erasure may have destroyed meanwhile. */
-  put(revision: NewRevision): void {
+  put(revision: NewRevision, seqMin = revision.madeMs): void {
     assert(this.#isWriting, "events are written in transactions");
     if (this.#isErased(revision)) return;
-    const seq = Math.max(this.lastSeq() + 1, revision.madeMs);
+    const seq = Math.max(this.lastSeq() + 1, seqMin);
     this.database.prepare(INSERT).run(seq, ...valuesOf(revision));
     this.#lastSeq = seq;
     this.#stored.push(revision);
-  }
-
-  /** Notes that another record decided the last revision, which stays as it is. */
-  move(appId: AppId, id: string, decidedMs: number): void {
-    assert(this.#isWriting, "events are written in transactions");
-    this.database
-      .prepare("UPDATE events SET decided_ms = ? WHERE app_id = ? AND id = ?")
-      .run(decidedMs, appId, id);
   }
 
   #count({ event: { kind }, revision, isWithdrawn }: NewRevision): void {
@@ -113,30 +100,6 @@ export class EventStore {
   find(appId: AppId, id: string): StoredEvent | null {
     const row = this.database.prepare("SELECT * FROM events WHERE app_id = ? AND id = ?").find(appId, id);
     return row === null ? null : storedEventOf(row);
-  }
-
-  /**
-   * Events of a device that are not withdrawn and were decided by records after the first instant and up to the second
-   * one; with `Infinity` also those that the clock decided.
-   */
-  decidedWithin(appId: AppId, deviceId: DeviceId, afterMs: number, untilMs: number): StoredEvent[] {
-    const sql = `SELECT * FROM events INDEXED BY events_by_decision
-      WHERE app_id = ? AND device_id = ? AND decided_ms > ? AND decided_ms <= ? AND is_withdrawn = 0`;
-    return this.database.prepare(sql).all(appId, deviceId, afterMs, untilMs).map(storedEventOf);
-  }
-
-  /**
-   * How many of these there are that records decided, at most `limit`, and when the record of the last of them was;
-   * `Infinity` if there are fewer.
-   */
-  countDecided(appId: AppId, deviceId: DeviceId, afterMs: number, limit: number): DecidedCount {
-    const sql = `SELECT count(*) AS count, max(decided_ms) AS last_ms FROM (
-      SELECT decided_ms FROM events INDEXED BY events_by_decision
-      WHERE app_id = ? AND device_id = ? AND decided_ms > ? AND decided_ms < ? AND is_withdrawn = 0
-      ORDER BY decided_ms LIMIT ?)`;
-    const row = this.database.prepare(sql).find(appId, deviceId, afterMs, Infinity, limit)!;
-    const count = Number(row.count);
-    return { count, lastMs: count < limit ? Infinity : Number(row.last_ms) };
   }
 
   /**
@@ -210,6 +173,11 @@ export class EventStore {
    */
   begin(lastSequence: number): void {
     if (this.position() > lastSequence) this.transact(() => this.setPosition(lastSequence));
+  }
+
+  /** Whether it was not told yet where it begins. */
+  get isNew(): boolean {
+    return this.position() === Number.MAX_SAFE_INTEGER;
   }
 
   /** The position of the last revision of an app that is still there; 0 if there is none. */

@@ -24,6 +24,10 @@ export function* eraseEvents(
   yield* eraseStates(store, erasure, gone);
   const { appId, deviceIds, userId, range } = erasedEvents(erasure);
   const bounds = [firstEventId(range.startMs), firstEventId(range.endMs)] as const;
+  const [subject, ids] = userId === null ? ["device_id", deviceIds] : ["user_id", [userId]];
+  const unpublished = store.database.prepare(`DELETE FROM unpublished WHERE number IN (
+    SELECT number FROM unpublished WHERE app_id = ? AND ${subject} = ? AND id > ? AND id < ? LIMIT ${STEP_ROWS})`);
+  for (const id of ids) yield* deleteInSteps(store, unpublished, [appId, id, ...bounds]);
   if (userId === null) {
     const ofDevice = store.database.prepare(`DELETE FROM events WHERE seq IN (
       SELECT seq FROM events INDEXED BY events_by_device
@@ -76,6 +80,9 @@ function* eraseStates(
 
 /** Deletes events from before an instant. Returns how many those were. */
 export function* forgetEvents(store: EventStore, beforeMs: number): Steps<number> {
+  const unpublished = store.database.prepare(`DELETE FROM unpublished WHERE number IN (
+    SELECT number FROM unpublished WHERE id < ? LIMIT ${STEP_ROWS})`);
+  yield* deleteInSteps(store, unpublished, [firstEventId(beforeMs)]);
   const nextApp = store.database.prepare("SELECT min(app_id) AS app_id FROM events WHERE app_id > ?");
   const before = store.database.prepare(`DELETE FROM events WHERE seq IN (
     SELECT seq FROM events INDEXED BY events_by_id WHERE app_id = ? AND id < ? LIMIT ${STEP_ROWS})`);

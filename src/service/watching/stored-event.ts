@@ -1,8 +1,8 @@
 import type { EventRevision } from "../../geofences/revisions.ts";
-import type { EventKind, VisitEnding } from "../../geofences/watch.ts";
+import type { EventKind, VisitEnding, WatchEvent } from "../../geofences/watch.ts";
 import type { Erasure } from "../../model/erasure.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
-import { MS_PER_MINUTE } from "../../model/time/units.ts";
+import { MS_PER_DAY, MS_PER_MINUTE } from "../../model/time/units.ts";
 import type { SqliteRow, SqliteValue } from "../../runtime/sqlite.ts";
 
 /** A revision of an event that is to be stored, or is. */
@@ -18,6 +18,11 @@ export interface NewRevision extends EventRevision {
 export interface StoredEvent extends NewRevision {
   /** Its position in the order in which revisions were stored. */
   readonly seq: number;
+}
+
+/** Whether an event that is made at this time is late. */
+export function isLateEvent({ timestampMs }: Pick<WatchEvent, "timestampMs">, madeMs: number): boolean {
+  return madeMs - timestampMs > MS_PER_DAY;
 }
 
 /** The columns that `valuesOf` fills, in its order. */

@@ -2,20 +2,20 @@ import type { DecidedEvent } from "../../geofences/watch.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { Clock } from "../../model/time/clock.ts";
-import { MS_PER_DAY } from "../../model/time/units.ts";
+import type { DecidedEvents } from "./decided-events.ts";
 import type { DeviceStates } from "./device-states.ts";
 import type { EventStore } from "./event-store.ts";
 import { type EventPlan, planEvents } from "./plan-events.ts";
+import { isLateEvent } from "./stored-event.ts";
 import type { Task } from "./task.ts";
 
-/** An event whose time is longer ago than this when it is made is late. */
-const LATE_EVENT_MS = MS_PER_DAY;
 /** Revisions of a transaction, which takes some milliseconds. */
 const REVISIONS_MAX = 64;
 
 export interface WriterDependencies {
   readonly hot: Pick<HotStore, "marks" | "watches">;
   readonly events: EventStore;
+  readonly decided: DecidedEvents;
   readonly states: DeviceStates;
   readonly clock: Clock;
 }
@@ -41,11 +41,11 @@ export class TaskWriter {
   }
 
   #planOf(task: Task): EventPlan {
-    const { events, hot } = this.#dependencies;
+    const { events, decided, hot } = this.#dependencies;
     const { appId, deviceId, start, neededMs, untilMs } = task;
     task.decided ??= task.decision.end(hot.watches.clockMs, untilMs === Infinity);
     const { byId } = hot.watches.find(appId) ?? { byId: new Map() };
-    const stored = events.decidedWithin(appId, deviceId, start.asOfMs, untilMs);
+    const stored = decided.within(appId, deviceId, start.asOfMs, untilMs);
     const isOpen = ({ event }: DecidedEvent) => event.timestampMs >= neededMs && byId.has(event.watchId);
     return planEvents(stored.filter(isOpen), task.decided.events.filter(isOpen), (id) =>
       events.find(appId, id),
@@ -53,22 +53,22 @@ export class TaskWriter {
   }
 
   #put({ appId }: Task, revisions: EventPlan["revisions"]): void {
-    const { events, clock } = this.#dependencies;
+    const { decided, clock } = this.#dependencies;
     const madeMs = clock.nowMs();
     for (const revision of revisions) {
-      const isLate = madeMs - revision.event.timestampMs > LATE_EVENT_MS;
-      events.put({ ...revision, appId, isLate, madeMs });
+      const isLate = isLateEvent(revision.event, madeMs);
+      decided.write({ ...revision, appId, isLate, madeMs });
     }
   }
 
   /** Writes the rest, with the state of the device, in a transaction of the caller. */
   write(task: Task, hasMarks: boolean): void {
-    const { events, states, hot } = this.#dependencies;
+    const { states, hot } = this.#dependencies;
     const { appId, deviceId, fromMs, before, start, neededMs, untilMs } = task;
     const { revisions, moved } = this.#planOf(task);
     const decided = task.decided!;
     this.#put(task, revisions);
-    for (const { event, decidedMs } of moved) events.move(appId, event.id, decidedMs);
+    for (const { event, decidedMs } of moved) this.#dependencies.decided.move(appId, event.id, decidedMs);
     if (hasMarks) {
       const { fromMs: laterMs = Infinity } = hot.marks().ofApp(appId).devices.get(deviceId) ?? {};
       const restMs = Math.min(laterMs, untilMs + 1);

@@ -21,7 +21,7 @@ export interface WatchClockDependencies {
 /**
  * Moves the clock of timed events, by entries of the log, so that each replay and each node decides alike. It follows
  * the time of day while reports are taken, and stands still for some minutes after each time that they were not: what
- * devices send late then is no silence. Of several nodes, one that finds the clock moved already leaves it alone.
+ * devices send late then is no silence. Of several nodes, the one that publishes events moves it.
  */
 export class WatchClock {
   readonly #dependencies: WatchClockDependencies;
@@ -38,6 +38,16 @@ export class WatchClock {
 
   start(): void {
     this.#hold();
+    this.#isOver = false;
+    this.#wait();
+  }
+
+  /** Goes on for another node of a cluster, as if it were that one unless nobody has moved the clock for a while. */
+  takeOver(): void {
+    const { clock, hot, timers } = this.#dependencies;
+    if (clock.nowMs() - hot.watches.clockMs > GAP_MS) this.#hold();
+    else this.#holdUntilMs = timers.nowMs();
+    this.#isOver = false;
     this.#wait();
   }
 

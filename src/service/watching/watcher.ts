@@ -10,11 +10,13 @@ import { MS_PER_DAY } from "../../model/time/units.ts";
 import { FileError } from "../../runtime/files.ts";
 import { DamagedDatabaseError } from "../../runtime/sqlite.ts";
 import { decideRecords } from "./decide-device.ts";
+import type { DecidedEvents } from "./decided-events.ts";
 import { DeviceDecision } from "./device-decision.ts";
 import type { DeviceReader } from "./device-reader.ts";
 import type { DeviceStates, MarkedDevice } from "./device-states.ts";
 import type { EventStore } from "./event-store.ts";
 import { MarkSpreading } from "./mark-spreading.ts";
+import type { SharedEntries } from "./shared-entries.ts";
 import { startBefore } from "./snapshots.ts";
 import { EVENTS_AT_ONCE, inTransactions, type Taken, type Task } from "./task.ts";
 import { TaskWriter } from "./task-writer.ts";
@@ -41,12 +43,15 @@ const WATCHER = "\0watcher";
 export interface WatcherDependencies {
   readonly hot: Pick<HotStore, "marks" | "watches" | "findApp" | "appliedSequence">;
   readonly events: EventStore;
+  readonly decided: DecidedEvents;
   readonly states: DeviceStates;
   readonly reader: Pick<DeviceReader, "newestMs" | "fromMemory" | "read">;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
   readonly retention: Retention;
   readonly timers: Timers;
+  /** What nodes share by the log, on its way into the database; null of a single process. */
+  readonly shared: Pick<SharedEntries, "start" | "stop" | "settle" | "settledSequence" | "onMark"> | null;
   /** Called once each time the database or the archive begins to fail. */
   onNote(note: string): void;
 }
@@ -113,7 +118,14 @@ export class Watcher {
   }
 
   start(): void {
-    this.#dependencies.hot.marks().onNew = () => this.noteWork();
+    const { hot, shared } = this.#dependencies;
+    hot.marks().onNew = () => this.noteWork();
+    if (shared !== null) {
+      shared.onMark = () => {
+        this.#hasKept = true;
+      };
+      shared.start();
+    }
     this.#running = this.#run();
   }
 
@@ -121,6 +133,7 @@ export class Watcher {
     this.#stopping.abort();
     this.#wake();
     await this.#running;
+    await this.#dependencies.shared?.stop();
   }
 
   /** There is something to do: a mark, or the clock of timed events has moved. */
@@ -144,9 +157,10 @@ export class Watcher {
   }
 
   async #keepMarks(): Promise<number> {
-    const { hot, events, states } = this.#dependencies;
+    const { hot, events, states, shared } = this.#dependencies;
+    await shared?.settle();
     while (this.#spreading.isNeeded) await this.#spreading.spread(this.#stopping.signal);
-    const sequence = hot.appliedSequence; // Later entries may mark more.
+    const sequence = Math.min(hot.appliedSequence, shared?.settledSequence ?? Infinity); // Later entries may mark more.
     let some: MarkedDevice[] = [];
     const keep = () => {
       this.#hasKept = true;
@@ -292,8 +306,8 @@ export class Watcher {
     const start = startBefore(changedMs, before, earlier, neededMs);
     const watches = this.#prepared.of(hot.watches.find(appId));
     const decision = new DeviceDecision(deviceId, watches, start, before?.pending ?? [], neededMs);
-    const { events } = this.#dependencies;
-    const { count, lastMs: cutMs } = events.countDecided(appId, deviceId, start.asOfMs, EVENTS_AT_ONCE);
+    const { decided } = this.#dependencies;
+    const { count, lastMs: cutMs } = decided.count(appId, deviceId, start.asOfMs, EVENTS_AT_ONCE);
     const range = {
       cutMs,
       startMs: start.asOfMs + 1,

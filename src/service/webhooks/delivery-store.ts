@@ -1,7 +1,9 @@
+import type { WebhookStore } from "../../hot/webhook-store.ts";
 import { nextTurn } from "../../lib/schedule/timers.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
+import type { DeliveriesEntry } from "../../model/webhooks/deliveries-entry.ts";
+import type { Delivery, Outcome, SavedCursor } from "../../model/webhooks/delivery.ts";
 import type { SqliteDatabase, SqliteRow } from "../../runtime/sqlite.ts";
-import type { Failing } from "./subscription.ts";
 
 /*
  * What is kept of deliveries, in the database of events: where each webhook is, and its last requests. Both may be lost
@@ -42,34 +44,6 @@ const TRIM_ROWS = 50;
 /** Rows that are deleted at once. */
 const STEP_ROWS = 500;
 
-/** Rejected events are tried a few times; the last time they are parked. */
-export const OUTCOMES = ["delivered", "failed", "rejected", "parked"] as const;
-export type Outcome = (typeof OUTCOMES)[number];
-
-/** A request that was sent, or could not be. */
-export interface Delivery {
-  readonly webhookId: string;
-  readonly appId: AppId;
-  /** Null of a test. */
-  readonly eventId: string | null;
-  readonly revision: number;
-  readonly deviceId: DeviceId | null;
-  readonly userId: UserId | null;
-  readonly atMs: number;
-  readonly outcome: Outcome;
-  /** Null if no answer came. */
-  readonly status: number | null;
-  readonly latencyMs: number;
-  /** The beginning of the answer, or why there is none. */
-  readonly answer: string;
-}
-
-export interface SavedCursor {
-  readonly webhookId: string;
-  readonly seq: number;
-  readonly failing: Failing | null;
-}
-
 export class DeliveryStore {
   readonly #database: SqliteDatabase;
   /** New requests since the last trim. */
@@ -103,15 +77,34 @@ export class DeliveryStore {
 
   /** At most some hundred at once. */
   save(cursors: readonly SavedCursor[], deliveries: readonly Delivery[]): void {
-    this.#database.transact(() => {
-      const sql = "INSERT OR REPLACE INTO webhook_cursors VALUES (?, ?, ?, ?)";
-      for (const { webhookId, seq, failing } of cursors)
-        this.#database
-          .prepare(sql)
-          .run(webhookId, seq, failing?.failures ?? 0, Math.round(failing?.nextMs ?? 0));
-      for (const delivery of deliveries) this.#add(delivery);
-      for (const { webhookId } of deliveries) this.#countNew(webhookId);
-    });
+    this.#database.transact(() => this.write(cursors, deliveries));
+  }
+
+  /** Like `save()`, within a transaction of the caller. */
+  write(cursors: readonly SavedCursor[], deliveries: readonly Delivery[]): void {
+    const sql = "INSERT OR REPLACE INTO webhook_cursors VALUES (?, ?, ?, ?)";
+    for (const { webhookId, seq, failing } of cursors)
+      this.#database
+        .prepare(sql)
+        .run(webhookId, seq, failing?.failures ?? 0, Math.round(failing?.nextMs ?? 0));
+    for (const delivery of deliveries) this.#add(delivery);
+    for (const { webhookId } of deliveries) this.#countNew(webhookId);
+  }
+
+  /** Writes what an entry of the log says, within a transaction: of webhooks and events that are still there. */
+  writeShared(
+    { deliveries }: DeliveriesEntry,
+    cursors: readonly SavedCursor[],
+    webhooks: Pick<WebhookStore, "all">,
+  ): void {
+    const known = new Set(Array.from(webhooks.all(), ({ id }) => id));
+    const findEvent = this.#database.prepare("SELECT 1 FROM events WHERE app_id = ? AND id = ?");
+    const isThere = ({ webhookId, appId, eventId }: Delivery) =>
+      known.has(webhookId) && (eventId === null || findEvent.find(appId, eventId) !== null);
+    this.write(
+      cursors.filter(({ webhookId }) => known.has(webhookId)),
+      deliveries.filter(isThere),
+    );
   }
 
   #add(delivery: Delivery): void {

@@ -4,26 +4,20 @@ import { messageOf } from "../../lib/message-of.ts";
 import { nextTurn, type Timers } from "../../lib/schedule/timers.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
+import type { Delivery, Failing, Outcome, SavedCursor } from "../../model/webhooks/delivery.ts";
 import { originOf, type Webhook, type WebhookState } from "../../model/webhooks/webhook.ts";
 import { FileError } from "../../runtime/files.ts";
 import { DamagedDatabaseError } from "../../runtime/sqlite.ts";
 import type { EventStore } from "../watching/event-store.ts";
 import type { StoredEvent } from "../watching/stored-event.ts";
 import { isWanted } from "../watching/wanted-events.ts";
-import {
-  type Delivery,
-  type DeliveryStore,
-  type ErasedSubject,
-  forgetSubject,
-  type Outcome,
-  type SavedCursor,
-} from "./delivery-store.ts";
+import { type DeliveryStore, type ErasedSubject, forgetSubject } from "./delivery-store.ts";
 import { bodyOf } from "./message.ts";
 import { type Lane, Places } from "./places.ts";
 import { FAILURES_MAX } from "./retry-schedule.ts";
 import type { Send, Sent } from "./sender.ts";
-import { type Failing, type Parcel, Subscription } from "./subscription.ts";
-import { Unsaved } from "./unsaved.ts";
+import { type Parcel, Subscription } from "./subscription.ts";
+import { Unsaved, type UnsavedBatch } from "./unsaved.ts";
 
 /*
  * Sends events to webhooks, at least once. Each webhook has a cursor in the events of its app (`subscription.ts`).
@@ -64,10 +58,26 @@ export interface DeliveryDependencies {
   isRevoked(webhookId: string): boolean;
   /** Sets the state of a webhook; false if that is not possible now. */
   suspend(webhook: Webhook, state: WebhookState, reason: string): Promise<boolean>;
+  /** Set on a node of a cluster: what it sends is known to all nodes by the log. */
+  readonly sharing?: DeliverySharing;
   /** Called with a sentence for the operator. */
   onNote(note: string): void;
   /** From 0 to 1. */
   random?(): number;
+}
+
+export interface DeliverySharing {
+  /** Whether this node is still the one that sends. */
+  mayDeliver(): boolean;
+  /**
+   * Resolves once the database has it, on this node; with false if that is not possible now. Without a term, the
+   * webhooks go on from these cursors.
+   */
+  keep(
+    term: number | null,
+    cursors: readonly SavedCursor[],
+    deliveries: readonly Delivery[],
+  ): Promise<boolean>;
 }
 
 export interface DeliveryMeters {
@@ -96,12 +106,15 @@ export class WebhookDelivery {
   #mustContinue = false;
   #pumping: Promise<void> | null = null;
   #saving: Promise<void> = Promise.resolve();
-  #isStopping = false;
+  #isRunning = false;
+  /** That of the node's lease; null while another node sends. */
+  #term: number | null = null;
   #cancelTick = () => {};
   #ignoreAppended = () => {};
 
   constructor(dependencies: DeliveryDependencies) {
     this.#dependencies = dependencies;
+    dependencies.webhooks.watch((former, webhook) => this.#tryNoteChange(former, webhook));
   }
 
   get meters(): DeliveryMeters {
@@ -110,9 +123,11 @@ export class WebhookDelivery {
     return { outcomes: this.#counts, active: lanes.length, failing };
   }
 
-  start(): void {
-    const { webhooks, events } = this.#dependencies;
-    webhooks.watch((former, webhook) => this.#tryNoteChange(former, webhook));
+  /** May be called again after a stop. A node of a cluster tells the term of its lease. */
+  start(term = 0): void {
+    const { events } = this.#dependencies;
+    this.#isRunning = true;
+    this.#term = term;
     void this.#continueAll();
     this.#ignoreAppended = events.onAppended((appIds) => {
       this.#pages.clear();
@@ -136,7 +151,7 @@ export class WebhookDelivery {
   async #continueInSteps(): Promise<void> {
     for (const [index, { appId, id }] of [...this.#dependencies.webhooks.all()].entries()) {
       if (index % BEGIN_MAX === BEGIN_MAX - 1) await nextTurn();
-      if (this.#isStopping) return;
+      if (!this.#isRunning) return;
       // It may have changed meanwhile.
       const webhook = this.#dependencies.webhooks.find(appId, id);
       if (webhook?.state === "active" && !this.#lanes.has(id)) this.#continue(webhook);
@@ -145,12 +160,17 @@ export class WebhookDelivery {
 
   /** Ends the requests that are under way, and writes where each webhook is. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
+    this.#isRunning = false;
     this.#ignoreAppended();
     this.#cancelTick();
     for (const { ending } of this.#lanes.values()) ending.abort();
     await Promise.all([this.#pumping, ...this.#underWay]);
     await this.save();
+    if (this.#isRunning) return;
+    this.#lanes.clear();
+    for (const { ready } of [this.#sending, this.#probing]) ready.clear();
+    this.#unsaved.forgetPlaces();
+    this.#term = null;
   }
 
   /** Resolves once the cursors are in the database, and so are the requests that ended before. */
@@ -161,21 +181,34 @@ export class WebhookDelivery {
 
   /** Whether the receiver of an active webhook fails, and when it is tried again. */
   findFailing(webhookId: string): Failing | null {
+    const { sharing, store } = this.#dependencies;
+    if (sharing !== undefined && !this.#isRunning) return store.findCursor(webhookId)?.failing ?? null;
     return this.#lanes.get(webhookId)?.subscription.failing ?? null;
   }
 
-  /** Sends again what was made at this time or later. */
-  rewind(webhook: Webhook, madeMs: number): void {
-    const { store, events } = this.#dependencies;
+  /** Sends again what was made at this time or later. False if that can't be written now. */
+  async rewind(webhook: Webhook, madeMs: number): Promise<boolean> {
+    const { sharing, store, events } = this.#dependencies;
     const seq = store.positionBefore(webhook.appId, madeMs, events.lastSeq());
-    if (!this.#lanes.has(webhook.id)) store.save([{ webhookId: webhook.id, seq, failing: null }], []);
-    else this.#begin(webhook, { webhookId: webhook.id, seq, failing: null });
+    const cursor = { webhookId: webhook.id, seq, failing: null };
+    if (sharing !== undefined) return sharing.keep(null, [cursor], []);
+    if (this.#lanes.has(webhook.id)) this.#begin(webhook, cursor);
+    else store.save([cursor], []);
+    return true;
+  }
+
+  /** A client has moved webhooks, by any node of a cluster. */
+  noteMoved(cursors: readonly SavedCursor[]): void {
+    for (const cursor of cursors) {
+      const lane = this.#lanes.get(cursor.webhookId);
+      if (lane !== undefined) this.#begin(lane.webhook, cursor);
+    }
   }
 
   /** Notes a request, also one that was sent outside the order. */
   note(delivery: Delivery): void {
     this.#counts[delivery.outcome]++;
-    if (this.#unsaved.add(delivery)) void this.save();
+    if (this.#unsaved.add(delivery) || !this.#isRunning) void this.save();
   }
 
   /** Forgets the requests about an erased subject. */
@@ -200,7 +233,8 @@ export class WebhookDelivery {
     if (webhook === null) {
       this.#drop(id);
       void this.#forget(id);
-    } else if (webhook.state !== "active") this.#drop(id);
+    } else if (!this.#isRunning) return;
+    else if (webhook.state !== "active") this.#drop(id);
     else if (lane === undefined) this.#beginNew(former, webhook);
     else {
       // A client that sets another URL, or resumes it, wants it to be tried at once.
@@ -267,7 +301,7 @@ export class WebhookDelivery {
   }
 
   #pump(): void {
-    if (this.#pumping !== null || this.#isStopping) return;
+    if (this.#pumping !== null || !this.#isRunning) return;
     this.#pumping = this.#takeTurns();
   }
 
@@ -275,7 +309,7 @@ export class WebhookDelivery {
     await Promise.resolve(); // The caller may be in the middle of something.
     let turnMs = performance.now();
     try {
-      while (!this.#isStopping) {
+      while (this.#isRunning && this.#dependencies.sharing?.mayDeliver() !== false) {
         const places = this.#sending.hasNext ? this.#sending : this.#probing;
         const lane = places.take();
         if (lane === null) break;
@@ -401,12 +435,29 @@ export class WebhookDelivery {
 
   async #write(): Promise<void> {
     try {
-      while (this.#unsaved.writeSome(this.#dependencies.store, this.#lanes.values())) await nextTurn();
+      for (;;) {
+        const batch = this.#unsaved.next(this.#lanes.values());
+        if (batch === null) break;
+        if (!(await this.#keep(batch))) {
+          this.#unsaved.forgetOldest();
+          return;
+        }
+        batch.done();
+        await nextTurn();
+      }
       if (!this.#mustLookAgain) this.#hasFault = false;
     } catch (error) {
       this.#noteFault(error);
       this.#unsaved.forgetOldest();
     }
+  }
+
+  /** False if it can't be written now. */
+  async #keep({ cursors, deliveries }: UnsavedBatch): Promise<boolean> {
+    const { sharing, store } = this.#dependencies;
+    if (sharing !== undefined) return sharing.keep(this.#term, cursors, deliveries);
+    store.save(cursors, deliveries);
+    return true;
   }
 
   /** The database failed. What was under way is in memory, and the next second tries again. */

@@ -68,8 +68,6 @@ export interface EditWebhooksDependencies {
   readonly targets: TargetRules;
   readonly resolve: ResolveName;
   readonly clock: Clock;
-  /** A node of a cluster sends no webhooks. */
-  readonly isNode: boolean;
 }
 
 export function createEditWebhooks(dependencies: EditWebhooksDependencies): EditWebhooks {
@@ -201,7 +199,6 @@ class WebhookEditor {
 
   /** Why the URL may not be used. A name that can't be looked up now is checked when it is sent to. */
   async #findFault(url: string): Promise<ServiceError | null> {
-    if (this.#dependencies.isNode) return { kind: "webhooks_of_cluster" };
     const { targets, resolve } = this.#dependencies;
     const { protocol, hostname } = new URL(url);
     const addresses = await findAddresses(hostname, resolve);

@@ -6,7 +6,7 @@ import type { TargetRules } from "../../model/webhooks/target-addresses.ts";
 import type { Post, ResolveName } from "../../runtime/post/post.ts";
 import type { StandingAppend } from "../ingest/standing-append.ts";
 import type { EventStore } from "../watching/event-store.ts";
-import { WebhookDelivery } from "./delivery.ts";
+import { type DeliverySharing, WebhookDelivery } from "./delivery.ts";
 import { DeliveryStore } from "./delivery-store.ts";
 import { createEditWebhooks, type EditWebhooks } from "./edit-webhooks.ts";
 import { ResendWebhooks } from "./resend.ts";
@@ -28,8 +28,8 @@ export interface WebhookStores {
   readonly eventStore: EventStore;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** A node of a cluster sends no webhooks. */
-  readonly isNode: boolean;
+  /** Set on a node of a cluster. */
+  readonly sharing?: DeliverySharing;
   /** Called with a sentence for the operator. */
   onNote(note: string): void;
 }

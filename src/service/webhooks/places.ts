@@ -1,5 +1,5 @@
+import type { SavedCursor } from "../../model/webhooks/delivery.ts";
 import type { Webhook } from "../../model/webhooks/webhook.ts";
-import type { SavedCursor } from "./delivery-store.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** A webhook that is sent events. */

@@ -3,10 +3,11 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
+import type { Delivery } from "../../model/webhooks/delivery.ts";
 import type { Webhook } from "../../model/webhooks/webhook.ts";
 import type { EventStore } from "../watching/event-store.ts";
 import { deliveryOf, subjectOf, type WebhookDelivery } from "./delivery.ts";
-import type { Delivery, DeliveryStore } from "./delivery-store.ts";
+import type { DeliveryStore } from "./delivery-store.ts";
 import { bodyOf } from "./message.ts";
 import type { Send, Sent } from "./sender.ts";
 
@@ -90,11 +91,15 @@ export class ResendWebhooks {
   }
 
   /** Sends everything again that was made at this time or later, in its order. */
-  redeliverSince({ appId }: ResendRequest, id: string, sinceMs: number): Result<void, ServiceError> {
+  async redeliverSince(
+    { appId }: ResendRequest,
+    id: string,
+    sinceMs: number,
+  ): Promise<Result<void, ServiceError>> {
     const webhook = this.find(appId, id);
     if (webhook === null) return NOT_FOUND;
-    this.#dependencies.delivery.rewind(webhook, sinceMs);
-    return ok(undefined);
+    const isWritten = await this.#dependencies.delivery.rewind(webhook, sinceMs);
+    return isWritten ? ok(undefined) : fail(unavailable("the log can't be written now", 5));
   }
 
   find(appId: AppId, id: string): Webhook | null {

@@ -1,10 +1,10 @@
 import { secretsAt, type WebhookSecrets } from "../../auth/webhook-secrets.ts";
 import type { Clock } from "../../model/time/clock.ts";
+import type { Delivery } from "../../model/webhooks/delivery.ts";
 import { signedHeaders } from "../../model/webhooks/signing.ts";
 import { type TargetRules, targetFault } from "../../model/webhooks/target-addresses.ts";
 import type { Webhook } from "../../model/webhooks/webhook.ts";
 import type { Post } from "../../runtime/post/post.ts";
-import type { Delivery } from "./delivery-store.ts";
 import { parseRetryAfterMs } from "./retry-schedule.ts";
 
 export interface SenderDependencies {

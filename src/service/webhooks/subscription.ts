@@ -1,4 +1,5 @@
 import { assert } from "../../lib/assert.ts";
+import type { Failing } from "../../model/webhooks/delivery.ts";
 import type { StoredEvent } from "../watching/stored-event.ts";
 import { failureWaitMs, rejectionWaitMs } from "./retry-schedule.ts";
 
@@ -25,12 +26,6 @@ export interface Parcel {
   rejections: number;
   /** Not before this time. */
   notBeforeMs: number;
-}
-
-/** A webhook whose receiver fails: its events wait for one that gets through. */
-export interface Failing {
-  readonly failures: number;
-  readonly nextMs: number;
 }
 
 export type Verdict =

@@ -1,10 +1,18 @@
-import type { Delivery, DeliveryStore, SavedCursor } from "./delivery-store.ts";
+import type { Delivery, SavedCursor } from "../../model/webhooks/delivery.ts";
 import type { Lane } from "./places.ts";
 
 /** Cursors and deliveries that are written at once. */
 const SAVE_ROWS_MAX = 200;
 /** Requests that are remembered while the disk takes none, some 10 MB. */
 const UNSAVED_MAX = 5000;
+
+/** Some of it, in the order in which it is to be kept. */
+export interface UnsavedBatch {
+  readonly cursors: readonly SavedCursor[];
+  readonly deliveries: readonly Delivery[];
+  /** It is kept. */
+  done(): void;
+}
 
 /** What the database does not have yet of requests, and of webhooks that are not sent to any more. */
 export class Unsaved {
@@ -35,8 +43,13 @@ export class Unsaved {
     this.#deliveries = this.#deliveries.slice(-UNSAVED_MAX);
   }
 
-  /** Writes some of it, and cursors that moved; false if that was all. */
-  writeSome(store: DeliveryStore, lanes: Iterable<Lane>): boolean {
+  /** Forgets where webhooks are: another node sends to them. */
+  forgetPlaces(): void {
+    this.#left.clear();
+  }
+
+  /** Some of it, and cursors that moved; null if that was all. */
+  next(lanes: Iterable<Lane>): UnsavedBatch | null {
     const changed: (readonly [Lane, SavedCursor])[] = [];
     for (const lane of lanes) {
       const { cursor: seq, failing } = lane.subscription;
@@ -46,11 +59,16 @@ export class Unsaved {
     }
     const left = [...this.#left.values()].slice(0, SAVE_ROWS_MAX);
     const deliveries = this.#deliveries.slice(0, SAVE_ROWS_MAX);
-    if (changed.length + left.length + deliveries.length === 0) return false;
-    store.save([...left, ...changed.map(([, cursor]) => cursor)], deliveries);
-    for (const [lane, cursor] of changed) lane.saved = cursor;
-    for (const { webhookId } of left) this.#left.delete(webhookId);
-    this.#deliveries = this.#deliveries.slice(deliveries.length);
-    return true;
+    if (changed.length + left.length + deliveries.length === 0) return null;
+    return {
+      cursors: [...left, ...changed.map(([, cursor]) => cursor)],
+      deliveries,
+      done: () => {
+        for (const [lane, cursor] of changed) lane.saved = cursor;
+        for (const cursor of left)
+          if (this.#left.get(cursor.webhookId) === cursor) this.#left.delete(cursor.webhookId);
+        this.#deliveries = this.#deliveries.slice(deliveries.length);
+      },
+    };
   }
 }

@@ -169,7 +169,7 @@ export const redeliverWebhook = queryEndpoint({
       const { resend } = webhooks();
       const { eventId, sinceMs } = wanted.value;
       if (eventId === null) {
-        const begun = resend.redeliverSince(resendOf(call), webhookId, sinceMs);
+        const begun = await resend.redeliverSince(resendOf(call), webhookId, sinceMs);
         const body: ValueOf<typeof redelivery> = { success: true };
         return begun.ok ? call.object(body, 200) : call.fail(begun.error);
       }

@@ -1,5 +1,6 @@
 import { EVENT_KINDS } from "../../../geofences/watch.ts";
 import { ok } from "../../../lib/result.ts";
+import { type Delivery, type Failing, OUTCOMES } from "../../../model/webhooks/delivery.ts";
 import {
   URL_CHARACTERS_MAX,
   WEBHOOK_STATES,
@@ -7,14 +8,12 @@ import {
   type Webhook,
 } from "../../../model/webhooks/webhook.ts";
 import { CORRECTION_ID_PATTERN } from "../../../service/corrections/correction-id.ts";
-import { type Delivery, OUTCOMES } from "../../../service/webhooks/delivery-store.ts";
 import {
   FILTER_ITEMS_MAX,
   HEADER_CHARACTERS_MAX,
   HEADERS_MAX,
   NAME_CHARACTERS_MAX,
 } from "../../../service/webhooks/parse-webhook.ts";
-import type { Failing } from "../../../service/webhooks/subscription.ts";
 import { exampleOf, failure, SENT_WITH_DATA } from "../../openapi/responses.ts";
 import type { PathParameter } from "../../parameters/path-parameter.ts";
 import { closed, plain, ref, type Schema, type Schemas } from "../../shapes/shape.ts";
@@ -241,9 +240,8 @@ export const WEBHOOK_BODY_FAILURES: Readonly<Record<number, Schema>> = {
       ),
     },
   ),
-  409: failure("There is no room for it, or this server sends no webhooks.", SENT_WITH_DATA, ["PlainError"], {
+  409: failure("There is no room for it.", SENT_WITH_DATA, ["PlainError"], {
     too_many: exampleOf({ kind: "too_many_webhooks", owner: "an app", countMax: WEBHOOKS_OF_APP_MAX }),
-    cluster: exampleOf({ kind: "webhooks_of_cluster" }),
   }),
   413: TOO_LARGE,
   415: WRONG_TYPE,

@@ -71,6 +71,8 @@ export interface SealDependencies extends FoldDependencies {
    * nothing else is: later ones stay in the log. By default all is decided.
    */
   readonly keepMarks?: () => Promise<number>;
+  /** The last entry of the log that only the database of events has; by default there is none. */
+  readonly sharedSequence?: () => number;
   /** Creates the salts of files; random by default. */
   readonly createSalt?: CreateSalt;
 }
@@ -294,7 +296,7 @@ function* concat<Item>(...all: readonly Iterable<Item>[]): Iterable<Item> {
  * written of profiles may be in the file or not: it is in the log too, behind the sequence.
  */
 async function writeStanding(
-  { hot, archive, readUpTo, createSalt = createRandomSalt }: SealDependencies,
+  { hot, archive, readUpTo, sharedSequence = () => 0, createSalt = createRandomSalt }: SealDependencies,
   appliedSequence: number,
   quarantine: QuarantineSnapshot,
 ): Promise<StandingPart | null> {
@@ -303,7 +305,7 @@ async function writeStanding(
   const erased = lastSequenceOf(hot.erasures.pending(), Math.min(appliedSequence, readUpTo));
   const newest = Math.max(
     ...[profiles.sequence, corrections.sequence, watches.sequence, webhooks.sequence],
-    ...[quarantine.sequence, erased],
+    ...[quarantine.sequence, erased, Math.min(sharedSequence(), appliedSequence)],
   );
   const hasAll = newest <= (standing?.sequence ?? 0);
   if (hasAll && (standing === null || !archive.damaged.has(standing.file))) return standing;

@@ -38,7 +38,6 @@ function reopen(events: EventStore): EventStore {
 }
 
 const marks = (events: readonly StoredEvent[]) => events.map(({ event }) => event.id.slice(-1)).join("");
-const BUS = "bus" as DeviceId;
 const CAR = "car" as DeviceId;
 
 test("an event is read as it was stored, also by the next process", () => {
@@ -137,24 +136,6 @@ test("list() goes through a range by time, of an app, a device or a watch, in bo
   expect(marks(events.list(APP, scope, "desc", second, 10))).toBe("1");
   const all = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
   expect(marks(events.list(APP, { range: all, subject: null }, "desc", null, 10))).toBe("54321");
-});
-
-test("decidedWithin() has a device's events that later records or the clock decided, unless they are withdrawn", () => {
-  const events = openPath();
-  putAll(events, [
-    revisionAt(10, "1", {}, { decidedMs: 50 }),
-    revisionAt(20, "2", {}, { decidedMs: 51 }),
-    revisionAt(30, "3", {}, { decidedMs: Number.POSITIVE_INFINITY }),
-    revisionAt(40, "4", {}, { decidedMs: 60, isWithdrawn: true }),
-    revisionAt(50, "5", { deviceId: CAR }, { decidedMs: 60 }),
-  ]);
-  expect(
-    marks(events.decidedWithin(APP, BUS, 50, Infinity))
-      .split("")
-      .sort()
-      .join(""),
-  ).toBe("23");
-  expect(marks(events.decidedWithin(APP, BUS, Number.NEGATIVE_INFINITY, Infinity)).length).toBe(3);
 });
 
 test("a full disk is told as such, loses nothing that was stored, and is no end", () => {

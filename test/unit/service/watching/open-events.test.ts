@@ -66,7 +66,7 @@ test("damage that is met later moves the database at the next start", async () =
     );
   events.close();
   const bytes = readFileSync(path);
-  bytes.fill(0xff, 4096 * 8, bytes.length - 4096);
+  bytes.fill(0xff, 4096 * 16, bytes.length - 4096);
   writeFileSync(path, bytes);
   const again = await open();
   expect(again.damage).toEqual([]);

@@ -10,6 +10,7 @@ import { DEFAULT_RETENTION } from "../../../../src/model/time/retention.ts";
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from "../../../../src/model/time/units.ts";
 import { watchClockEntry } from "../../../../src/model/watches/watch-clock-entry.ts";
 import { FileError } from "../../../../src/runtime/files.ts";
+import { DecidedEvents } from "../../../../src/service/watching/decided-events.ts";
 import { DeviceStates } from "../../../../src/service/watching/device-states.ts";
 import { Watcher } from "../../../../src/service/watching/watcher.ts";
 import { PreparedWatches } from "../../../../src/service/watching/watches-of-app.ts";
@@ -237,6 +238,7 @@ test("Watcher decides the other devices while the records of one can't be read, 
   const { hot, scheduler, eventStore } = app.directory;
   const watcher = new Watcher({
     ...{ hot, scheduler, clock, events: eventStore, retention: DEFAULT_RETENTION },
+    ...{ decided: new DecidedEvents(eventStore, false), shared: null },
     states: new DeviceStates(eventStore.database),
     reader: {
       newestMs: (...whose) => reader.newestMs(...whose),
@@ -273,6 +275,7 @@ test("Watcher makes the events of few devices without a rest, whatever came befo
   const { hot, scheduler, eventStore } = app.directory;
   const watcher = new Watcher({
     ...{ hot, scheduler, clock, events: eventStore, retention: DEFAULT_RETENTION },
+    ...{ decided: new DecidedEvents(eventStore, false), shared: null },
     states: new DeviceStates(eventStore.database),
     reader: readerOf(app),
     timers: { nowMs: systemTimers.nowMs, after: () => () => undefined }, // A rest would never end.

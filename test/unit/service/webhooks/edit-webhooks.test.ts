@@ -12,7 +12,7 @@ const APP = "app" as AppId;
 const FILTERS = { name: null, types: null, watches: null, devices: null, users: null, sendsLate: false };
 const WANTED = { draft: { ...FILTERS, url: "https://a.example/" }, headers: { token: "t" } };
 
-async function open(isNode = false) {
+async function open() {
   const files = createMemoryKeyFiles();
   const clock = { nowMs: () => 7 };
   const file = { files, path: "/data/webhook-secrets.json", clock, acquireLock: createMemoryLock() };
@@ -30,7 +30,6 @@ async function open(isNode = false) {
     targets: { allowed: [] },
     resolve: () => Promise.reject(new Error("no such name")),
     clock,
-    isNode,
   });
   return { edit, files, secrets, webhooks, entries };
 }
@@ -52,12 +51,6 @@ test("a webhook is made although its name has no address now, and no entry has a
   expect(JSON.stringify(entries)).not.toContain("token");
   await edit.delete(request(), webhook.id);
   expect(secrets.find(webhook.id)).toBeNull();
-});
-
-test("a node of a cluster makes and changes none", async () => {
-  const { edit, entries } = await open(true);
-  expect(await edit.create(request(), WANTED)).toEqual({ ok: false, error: { kind: "webhooks_of_cluster" } });
-  expect(entries).toEqual([]);
 });
 
 test("while the file of secrets is damaged none is made, and nothing is in the log", async () => {
