@@ -10,6 +10,7 @@ const HELPERS: Readonly<Record<string, () => Promise<unknown>>> = {
   "/src/app/part-maker.ts": () => import("../../src/app/part-maker.ts"),
   "/src/app/export-maker.ts": () => import("../../src/app/export-maker.ts"),
   "/src/app/event-checkpointer.ts": () => import("../../src/app/event-checkpointer.ts"),
+  "/src/app/event-copier.ts": () => import("../../src/app/event-copier.ts"),
   "/src/app/upload-reader.ts": () => import("../../src/app/upload-reader.ts"),
 };
 

@@ -4,7 +4,8 @@ import type { NewKey } from "../auth/key-store.ts";
 import { keyForLink } from "../auth/link-codes.ts";
 import { createRateLimit } from "../auth/rate-limit.ts";
 import type { AppliedLog, ClusterNode } from "../cluster/cluster-node.ts";
-import { createCopies } from "../cluster/join/copies.ts";
+import { type Copies, createCopies } from "../cluster/join/copies.ts";
+import { copySqliteByHelper } from "../cluster/join/event-copies.ts";
 import { messageNumberOf } from "../cluster/log/group-message.ts";
 import { type OpenClusterParts, openCluster } from "../cluster/open-cluster.ts";
 import { patiently } from "../cluster/repeat.ts";
@@ -108,7 +109,7 @@ export async function openApp(
     meters.requests.onBegin = eventLoop.noteWork;
     const links = createLinks(config, platform, events, { files, clock, node });
     const services = createServices({
-      copies: createCopies({ files, dataDir, cluster: () => node?.status ?? null, stallMs: EXPORT_STALL_MS }),
+      copies: createNodeCopies(config, platform, files, node),
       damagedDirectory: paths.damaged,
       friendsApps: config.friendsApps,
       viewersMax: config.viewersMax,
@@ -162,6 +163,19 @@ export async function openApp(
     release();
     throw error;
   }
+}
+
+const EVENT_COPIER = new URL("./event-copier.ts", import.meta.url);
+
+function createNodeCopies(
+  { dataDir }: Config,
+  { startHelper }: Platform,
+  files: Files,
+  node: ClusterNode | null,
+): Copies {
+  const copySqlite = copySqliteByHelper(startHelper, EVENT_COPIER);
+  const cluster = () => node?.status ?? null;
+  return createCopies({ files, dataDir, copySqlite, cluster, stallMs: EXPORT_STALL_MS });
 }
 
 function webhookParts(

@@ -61,6 +61,12 @@ export class WebhookSecrets {
     return this.#file.value.get(id) ?? null;
   }
 
+  /** Like `find()`, also if another process, or node of a cluster, has changed it just now. */
+  async findNew(id: string): Promise<WebhookSecret | null> {
+    await this.#file.refresh();
+    return this.find(id);
+  }
+
   /** Makes the secret of a new webhook. Secrets of webhooks that do not exist are left out. */
   async create(
     { id, keyId, headers, nowMs }: NewWebhookSecret,

@@ -57,8 +57,8 @@ export async function sweepRoot(
   { files, acquireLock }: SweepPlatform,
   owner: LockOwner,
 ): Promise<void> {
-  const { keys, settings, sessionSecret, passPhrases } = directoryPaths(dataDir);
-  const shared: readonly string[] = [keys, settings, sessionSecret, passPhrases];
+  const { keys, settings, sessionSecret, passPhrases, webhookSecrets } = directoryPaths(dataDir);
+  const shared: readonly string[] = [keys, settings, sessionSecret, passPhrases, webhookSecrets];
   try {
     const names = await listTemporaryFiles(files, dataDir, isInRoot);
     for (const file of new Set(names.map((name) => temporaryOf(name)!))) {

@@ -65,6 +65,7 @@ import {
   type MemoryKeyFiles,
 } from "../unit/auth/memory-key-files.ts";
 import { startInlineHelper } from "../unit/cli/support/inline-helper.ts";
+import { copyNoSqlite } from "./disk/memory-sqlite.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "./disk/simulated-files.ts";
 import { createEmptyArchive, NO_SEALS } from "./empty-archive.ts";
 import { textOf } from "./event-reader.ts";
@@ -244,7 +245,13 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
         directory: stores.directory,
         opened: () => stores.directory,
       },
-      copies: createCopies({ files, dataDir: "/data", cluster: () => TEST_CLUSTER, stallMs: 60_000 }),
+      copies: createCopies({
+        files,
+        dataDir: "/data",
+        copySqlite: copyNoSqlite,
+        cluster: () => TEST_CLUSTER,
+        stallMs: 60_000,
+      }),
       secrets: {
         keys,
         sessionSecret: await openTestSecret(clock),

@@ -11,6 +11,7 @@ import { systemClock as clock } from "../../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../src/model/time/retention.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { DELAY_BOUNDS_SECONDS, Durations } from "../../../src/service/metrics/meters.ts";
+import { copyNoSqlite } from "../../../test/support/disk/memory-sqlite.ts";
 
 /** The services of a server over a directory: with keys, but without map tiles and without a broker. */
 export function createBenchServices(
@@ -31,7 +32,13 @@ export function createBenchServices(
     scheduler: new Scheduler(),
     eventLoop: { delays: new Durations(DELAY_BOUNDS_SECONDS), takeLongestMs: () => 0 },
     state,
-    copies: createCopies({ files, dataDir: tmpdir(), cluster: () => null, stallMs: 60_000 }),
+    copies: createCopies({
+      files,
+      dataDir: tmpdir(),
+      copySqlite: copyNoSqlite,
+      cluster: () => null,
+      stallMs: 60_000,
+    }),
     damagedDirectory: tmpdir(),
     secrets: {
       keys,

@@ -23,6 +23,7 @@ export async function join(
   try {
     const result = await joinCluster({
       files: platform.files,
+      openSqlite: platform.openSqlite,
       dataDir,
       again,
       peer: createPeer({ url, key, ask: fetch, wait, signal, stallMs: STALL_MS }),

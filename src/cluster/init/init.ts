@@ -149,9 +149,9 @@ async function claim(
 
 /** No node uses these values yet, so values of an earlier attempt are replaced. */
 async function share(files: Files, dataDir: string, bucket: Bucket): Promise<string[]> {
-  const { keys, settings, sessionSecret, passPhrases, directoryId } = directoryPaths(dataDir);
+  const { keys, settings, sessionSecret, passPhrases, webhookSecrets, directoryId } = directoryPaths(dataDir);
   const shared: string[] = [];
-  for (const path of [keys, settings, sessionSecret, passPhrases, directoryId]) {
+  for (const path of [keys, settings, sessionSecret, passPhrases, webhookSecrets, directoryId]) {
     const name = basename(path);
     if (await files.exists(path)) {
       await bucket.put(name, await files.read(path));

@@ -5,8 +5,10 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
+import type { CopySqlite } from "../../runtime/sqlite.ts";
 import type { ClusterStatus } from "../cluster-config.ts";
-import { type CopyPath, isQuarantinePath, LEDGER_PATH, MANIFEST_PATH } from "./copy-path.ts";
+import { type CopyPath, EVENTS_PATH, isQuarantinePath, LEDGER_PATH, MANIFEST_PATH } from "./copy-path.ts";
+import { EventCopies } from "./event-copies.ts";
 
 /** Serves this node's files to a node that joins. */
 export interface Copies {
@@ -26,13 +28,14 @@ export interface Copies {
 /** The floor is read before the manifest, so the copied parts and the log from the floor on are complete. */
 export interface CopyPlan {
   readonly cluster: ClusterStatus;
-  /** Paths in a data directory, in copy order: the manifest, which names the parts, the quarantine, and the ledger. */
+  /** Paths in a data directory: the manifest, which names the parts, the events, the quarantine, and the ledger. */
   readonly files: readonly CopyPath[];
 }
 
 export interface CopiesOptions {
   readonly files: Files;
   readonly dataDir: string;
+  readonly copySqlite: CopySqlite;
   /** Null if this process is not a node. */
   cluster(): ClusterStatus | null;
   readonly stallMs: number;
@@ -55,7 +58,8 @@ const NO_MANIFEST: ServiceError = {
 
 const OWNER = "copies";
 
-export function createCopies({ files, dataDir, cluster, stallMs }: CopiesOptions): Copies {
+export function createCopies({ files, dataDir, copySqlite, cluster, stallMs }: CopiesOptions): Copies {
+  const events = new EventCopies(files, directoryPaths(dataDir).events, copySqlite);
   const slots = new Semaphore(COPIES_MAX, { waitingMax: 0 });
   const stopping = new AbortController();
 
@@ -71,7 +75,8 @@ export function createCopies({ files, dataDir, cluster, stallMs }: CopiesOptions
       const quarantined = names.map((name) => `quarantine/${name}`).filter(isQuarantinePath);
       const manifest = hasManifest ? [MANIFEST_PATH] : [];
       const ledger = (await files.exists(join(dataDir, LEDGER_PATH))) ? [LEDGER_PATH] : [];
-      return ok({ cluster: status, files: [...manifest, ...quarantined, ...ledger] });
+      const database = (await events.exists()) ? [EVENTS_PATH] : [];
+      return ok({ cluster: status, files: [...manifest, ...database, ...quarantined, ...ledger] });
     },
     async open(nodeId, path, signal) {
       const status = cluster();
@@ -80,10 +85,15 @@ export function createCopies({ files, dataDir, cluster, stallMs }: CopiesOptions
       if (slots.enter(OWNER) === "refused") return fail(TOO_MANY);
       let transfer: Transfer | null = null;
       try {
-        const source = join(dataDir, path);
+        const isCopy = path === EVENTS_PATH;
+        const source = isCopy ? await events.make() : join(dataDir, path);
         const options = { files, path: source, bytes: await files.size(source), stallMs };
         const ending = AbortSignal.any([signal, stopping.signal]);
-        transfer = createTransfer({ ...options, signal: ending, onOver: () => slots.leave(OWNER) });
+        const onOver = () => {
+          slots.leave(OWNER);
+          if (isCopy) void events.drop(source);
+        };
+        transfer = createTransfer({ ...options, signal: ending, onOver });
         return ok(transfer);
       } catch (error) {
         if (error instanceof FileError && error.code === "ENOENT") return fail({ kind: "copied_file_gone" });

@@ -1,16 +1,17 @@
 import { basename } from "node:path";
 import { directoryPaths } from "../../directory/paths.ts";
-import { MANIFEST } from "../../operator/backup/source.ts";
+import { EVENTS, MANIFEST } from "../../operator/backup/source.ts";
 
 /*
- * Paths of the files that nodes copy from each other: the manifest, its files, messages of the quarantine, and the
- * ledger of erasures, which has what is blocked. No other file of a data directory matches, and no path leads out of
- * it.
+ * Paths of the files that nodes copy from each other: the manifest, its files, messages of the quarantine, the database
+ * of events, and the ledger of erasures, which has what is blocked. No other file of a data directory matches, and no
+ * path leads out of it.
  */
 
 export type CopyPath = string & { readonly brand: "CopyPath" };
 
 export const MANIFEST_PATH = MANIFEST as CopyPath;
+export const EVENTS_PATH = EVENTS as CopyPath;
 export const LEDGER_PATH = basename(directoryPaths("").erasures) as CopyPath;
 
 const PART = /^archive\/(?:latest|day=\d{4}-\d{2}-\d{2})\/\d{8,15}-\d{3,6}\.parquet$/;
@@ -23,11 +24,12 @@ export const COPY_PATH_PATTERN = [
   PART.source,
   STANDING.source,
   MESSAGE.source,
+  `^${escaped(EVENTS_PATH)}$`,
   `^${escaped(LEDGER_PATH)}$`,
 ].join("|");
 
 export function parseCopyPath(text: string): CopyPath | null {
-  const isSingle = text === MANIFEST_PATH || text === LEDGER_PATH;
+  const isSingle = text === MANIFEST_PATH || text === EVENTS_PATH || text === LEDGER_PATH;
   return isSingle || isPartPath(text) || isQuarantinePath(text) ? (text as CopyPath) : null;
 }
 

@@ -5,13 +5,22 @@ import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Wait } from "../../lib/schedule/timers.ts";
 import { wantedParts } from "../../operator/backup/source.ts";
+import { verifyEvents } from "../../operator/verify/events.ts";
 import { verifyQuarantine } from "../../operator/verify/quarantine.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
+import type { OpenSqlite } from "../../runtime/sqlite.ts";
 import type { ClusterStatus } from "../cluster-config.ts";
 import { type ClusterFile, createClusterFile } from "../cluster-file.ts";
 import type { CopyPlan } from "./copies.ts";
 import { type CopiedFile, type CopyFileOptions, copyFile } from "./copy-file.ts";
-import { type CopyPath, isPartPath, isQuarantinePath, LEDGER_PATH, MANIFEST_PATH } from "./copy-path.ts";
+import {
+  type CopyPath,
+  EVENTS_PATH,
+  isPartPath,
+  isQuarantinePath,
+  LEDGER_PATH,
+  MANIFEST_PATH,
+} from "./copy-path.ts";
 import {
   type FileSum,
   findFormerNode,
@@ -39,6 +48,7 @@ export interface JoinReport {
 
 export interface JoinOptions {
   readonly files: Files;
+  readonly openSqlite: OpenSqlite;
   readonly dataDir: string;
   /** Whether the directory may already belong to a node, whose archive the copy replaces. */
   readonly again: boolean;
@@ -151,7 +161,7 @@ async function copyAll(
       continue;
     }
     const { fault, file } = copied.error;
-    if ((fault === UNUSABLE || fault === UNUSABLE_LEDGER) && missing !== file) {
+    if ((fault === UNUSABLE || fault === UNUSABLE_EVENTS || fault === UNUSABLE_LEDGER) && missing !== file) {
       missing = file; // The file was replaced during the transfer.
       continue;
     }
@@ -181,9 +191,11 @@ async function copyOnce(
     listed.value.files.filter(isQuarantinePath),
   );
   if (!quarantine.ok) return quarantine;
+  const events = await copyEvents({ ...options, target, nodeId: plan.cluster.nodeId }, listed.value);
+  if (!events.ok) return events;
   const ledger = await copyLedger({ ...options, target, nodeId: plan.cluster.nodeId }, listed.value);
   if (!ledger.ok) return ledger;
-  const all = [...archive.value.all, ...quarantine.value, ...ledger.value];
+  const all = [...archive.value.all, ...events.value, ...quarantine.value, ...ledger.value];
   return ok({ ...archive.value, all, cluster: plan.cluster });
 }
 
@@ -255,6 +267,11 @@ const UNUSABLE: PeerFault = {
   message: "The peer's manifest is damaged: copy another node.",
 };
 
+const UNUSABLE_EVENTS: PeerFault = {
+  kind: "refused",
+  message: "The peer's database of events is damaged: copy another node.",
+};
+
 const UNUSABLE_LEDGER: PeerFault = {
   kind: "refused",
   message: "The peer's erasures.json can't be used: copy another node.",
@@ -290,6 +307,23 @@ async function copyQuarantine(
     // Otherwise it was deleted in the meantime.
   }
   return ok(all);
+}
+
+/**
+ * Copies the database of events from scratch, after the manifest, so that it is not behind what the copied archive
+ * covers.
+ */
+async function copyEvents(
+  { files, openSqlite, ...options }: CopyFileOptions & Pick<JoinOptions, "files" | "openSqlite">,
+  plan: CopyPlan,
+): Promise<Result<readonly CopiedFile[], CopyFault>> {
+  await options.target.clear("events");
+  if (!plan.files.includes(EVENTS_PATH)) return ok([]);
+  const copy = await copyFile(options, EVENTS_PATH, null);
+  if (!copy.ok) return fail({ file: EVENTS_PATH, fault: copy.error });
+  const directory = dirname(options.target.pathOf(EVENTS_PATH));
+  const { problems } = await verifyEvents({ files, openSqlite, directory, isQuick: true });
+  return problems.length === 0 ? ok([copy.value]) : fail({ file: EVENTS_PATH, fault: UNUSABLE_EVENTS });
 }
 
 /** Copies the ledger of erasures after the archive, so that it has all that the copied archive has finished. */

@@ -12,7 +12,7 @@ import { type CopyPath, LEDGER_PATH } from "./copy-path.ts";
  */
 
 const WORK = basename(directoryPaths("").joining);
-const FOLDERS = ["quarantine", "archive"] as const;
+const FOLDERS = ["quarantine", "events", "archive"] as const;
 /** The lock, and what file systems put into the root of a disk. */
 const OTHERS = ["lock", "lost+found"];
 

@@ -29,7 +29,14 @@ export function deliveriesEntry(
   cursors: readonly SavedCursor[],
   deliveries: readonly Delivery[],
 ): DeliveriesEntry {
-  return { kind: "deliveries", appId: ALL_APPS, term, cursors, deliveries };
+  return {
+    ...{ kind: "deliveries", appId: ALL_APPS, term },
+    cursors: cursors.map(({ failing, ...rest }) => ({
+      ...rest,
+      failing: failing === null ? null : { ...failing, nextMs: Math.round(failing.nextMs) },
+    })),
+    deliveries: deliveries.map((each) => ({ ...each, latencyMs: Math.round(each.latencyMs) })),
+  };
 }
 
 /** The encoded entry behind `headroomBytes` for the caller, a multiple of 8. */

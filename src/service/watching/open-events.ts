@@ -32,6 +32,8 @@ export function eventPaths(directory: string) {
     database,
     /** The database, and what SQLite adds to it: transactions that are not in it yet, and an index of them. */
     all: [database, `${database}-wal`, `${database}-shm`],
+    /** Has copies for other nodes, while they are sent. */
+    copies: join(directory, "copies"),
     /** Exists once a process has met damage in the database. */
     mark: join(directory, "damaged"),
   };
@@ -39,8 +41,9 @@ export function eventPaths(directory: string) {
 
 export async function openEvents(options: OpenEventsOptions): Promise<OpenedEvents> {
   const { files, openSqlite, directory } = options;
-  const { database: path, mark } = eventPaths(directory);
+  const { database: path, mark, copies } = eventPaths(directory);
   await files.makeDirectory(directory);
+  if (await files.exists(copies)) await files.removeAll(copies);
   const open = () => {
     const database = openSqlite(path, {
       onDamaged: () => void files.replace(mark, new Uint8Array()).catch(ignoreFileError),

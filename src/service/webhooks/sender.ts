@@ -9,11 +9,14 @@ import { parseRetryAfterMs } from "./retry-schedule.ts";
 
 export interface SenderDependencies {
   readonly post: Post;
-  readonly secrets: Pick<WebhookSecrets, "find" | "state">;
+  readonly secrets: Pick<WebhookSecrets, "find" | "findNew" | "state">;
   readonly targets: TargetRules;
   readonly clock: Clock;
   readonly version: string;
 }
+
+/** A node of a cluster, and a process beside this one, knows another's change of secrets and headers by then. */
+const KNOWN_MS = 10_000;
 
 /** A message to one webhook. */
 export interface Message {
@@ -36,7 +39,8 @@ export function createSend({ post, secrets, targets, clock, version }: SenderDep
   return async function send(webhook, { id, body }, signal) {
     const atMs = clock.nowMs();
     const startedMs = performance.now();
-    const secret = secrets.find(webhook.id);
+    const isFresh = atMs - webhook.changedMs < KNOWN_MS;
+    const secret = isFresh ? await secrets.findNew(webhook.id) : secrets.find(webhook.id);
     if (secret === null) return { ...unsent("its secret is lost: rotate it"), atMs, latencyMs: 0 };
     if (secret.isRevoked) {
       const why = { ...unsent("the key that made it was revoked"), verdict: "gone" } as const;

@@ -9,6 +9,7 @@ import { createRunDisk, type RunDisk } from "../../unit/simulation/disk/disk.ts"
 import type { Draws } from "../../unit/simulation/run/draws.ts";
 import type { SimulationEngine } from "../../unit/simulation/run/engine.ts";
 import type { ArchiveApp } from "../archive-app.ts";
+import { copyNoSqlite, openMemorySqlite } from "../disk/memory-sqlite.ts";
 import { SIMULATED_DATA_DIR } from "../disk/mirrored-disk.ts";
 import { NodeFile } from "../stream/node-file.ts";
 import { SimulatedServers } from "../stream/simulated-servers.ts";
@@ -120,7 +121,7 @@ export class LifeNode {
     const { signal } = new AbortController();
     await files.removeAll(JOINED);
     const joined = await join({
-      ...{ files, dataDir: JOINED, again: false, signal, onProgress: () => {} },
+      ...{ files, openSqlite: openMemorySqlite, dataDir: JOINED, again: false, signal, onProgress: () => {} },
       peer: createPeer(files, status, signal),
       wait: async () => {},
       async take(directory) {
@@ -144,7 +145,13 @@ function createPeer(
   cluster: Parameters<typeof createCopies>[0]["cluster"],
   signal: AbortSignal,
 ): Peer {
-  const copies = createCopies({ files, dataDir: SIMULATED_DATA_DIR, cluster, stallMs: 60_000 });
+  const copies = createCopies({
+    files,
+    dataDir: SIMULATED_DATA_DIR,
+    copySqlite: copyNoSqlite,
+    cluster,
+    stallMs: 60_000,
+  });
   return {
     async plan() {
       const plan = await copies.plan();

@@ -69,8 +69,8 @@ export const copyPlan = keyedEndpoint({
   tag: "Service",
   summary: "The files that another node copies from this one",
   description: [
-    "The cluster, and the files of a copy: the archive's manifest, if there is one, the quarantine, and the ledger of",
-    "erasures. The manifest lists the files of the archive. A node that has all of these and follows the log from the",
+    "The cluster, and the files of a copy: the archive's manifest, if there is one, the database of events, the",
+    "quarantine, and the ledger of erasures. The manifest lists the files of the archive. A node that has all of these and follows the log from the",
     "floor is complete. Needs the permission `operate`.",
   ].join("\n"),
   method: "GET",

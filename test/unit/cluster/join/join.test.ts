@@ -9,6 +9,7 @@ import { ErasureLedger } from "../../../../src/directory/erasure-ledger.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { FileError, type Files } from "../../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
+import { openNodeSqlite } from "../../../../src/runtime/node-sqlite.ts";
 import { createArchiveApp, removeArchiveApps, temporaryDataDir } from "../../../support/archive-app.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
@@ -57,6 +58,7 @@ function runJoin({
   const asked = { url: served.url, key: served.keys[key], ask, wait, stallMs: 500, timers: time };
   return joinCluster({
     files,
+    openSqlite: openNodeSqlite,
     dataDir,
     again,
     peer: createPeer({ ...asked, signal: rest.signal ?? NO_SIGNAL }),

@@ -3,6 +3,7 @@ import { createCopies } from "../../../../src/cluster/join/copies.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
+import { copyNodeSqlite } from "../../../../src/runtime/node-sqlite.ts";
 import { profileOf } from "../../../reference/profiles.ts";
 import { type ArchiveApp, createArchiveApp } from "../../../support/archive-app.ts";
 import { createTestApp, type KeyName, TEST_CLUSTER, type TestApp } from "../../../support/test-app.ts";
@@ -49,6 +50,7 @@ export async function serveCopies(): Promise<ServedCopies> {
   const copies = createCopies({
     files: createNodeFiles(),
     dataDir: source.dataDir,
+    copySqlite: copyNodeSqlite,
     cluster: () => served.status,
     stallMs: 60_000,
   });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { dirname } from "node:path";
 import { EMPTY_MANIFEST, encodeManifest } from "../../../../src/archive/manifest.ts";
 import { COPIES_MAX, type CopiesOptions, createCopies } from "../../../../src/cluster/join/copies.ts";
+import { copyNoSqlite } from "../../../support/disk/memory-sqlite.ts";
 import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { createTestApp, type KeyName, TEST_CLUSTER } from "../../../support/test-app.ts";
@@ -32,7 +33,14 @@ async function createNode(options: Partial<CopiesOptions> = {}) {
     "damaged/manifest.json.12345678.damaged": SECRET,
   };
   const cluster = () => TEST_CLUSTER;
-  const copies = createCopies({ files, dataDir: "/data", cluster, stallMs: 60_000, ...options });
+  const copies = createCopies({
+    files,
+    dataDir: "/data",
+    copySqlite: copyNoSqlite,
+    cluster,
+    stallMs: 60_000,
+    ...options,
+  });
   const app = await createTestApp({ files, copies });
   for (const [path, content] of Object.entries(contents)) {
     await files.makeDirectory(dirname(`/data/${path}`));
@@ -83,7 +91,13 @@ describe(COPY, () => {
       looked.push("floor");
       return TEST_CLUSTER;
     };
-    await createCopies({ files: watched, dataDir: "/data", cluster, stallMs: 1000 }).plan();
+    await createCopies({
+      files: watched,
+      dataDir: "/data",
+      copySqlite: copyNoSqlite,
+      cluster,
+      stallMs: 1000,
+    }).plan();
     expect(looked.slice(0, 2)).toEqual(["floor", "/data/archive/manifest.json"]);
   });
 
