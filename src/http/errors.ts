@@ -69,7 +69,6 @@ export const ERROR_CODES = {
     status: 409,
     meaning: "There are as many webhooks as may be. The message names the bound.",
   },
-  CONFLICT_010: { status: 409, meaning: "A node of a cluster sends no webhooks." },
   SERVER_001: { status: 500, meaning: "The server failed. Send its operator the `X-Request-Id`." },
   SERVER_002: { status: 500, meaning: "The archive lost records of the answer. The operator runs `verify`." },
   UNAVAILABLE_001: { status: 503, meaning: "The server starts, stops, is full or busy. Obey `Retry-After`." },

@@ -10,6 +10,7 @@ import {
 import type { Area } from "../../../src/model/watches/area.ts";
 import { watchClockEntry } from "../../../src/model/watches/watch-clock-entry.ts";
 import { LOOK_DEFAULT, RULES_DEFAULTS, type WatchTerms } from "../../../src/model/watches/watch-rules.ts";
+import { deliveriesEntry } from "../../../src/model/webhooks/deliveries-entry.ts";
 import { WEBHOOK_STATES } from "../../../src/model/webhooks/webhook.ts";
 import { profileOf } from "../../reference/profiles.ts";
 import * as fc from "../../support/fast-check.ts";
@@ -133,6 +134,39 @@ const webhooks = fc
     return { ...common, webhook: isDeletion ? null : { ...webhook, ...members } };
   });
 
+/** What the nodes of a cluster share by the log alone. */
+const shared = fc
+  .record({
+    isEvents: fc.boolean(),
+    count: fc.nat(3),
+    userId: fc.constantFrom("", "\u{1F68C}"),
+    status: fc.constantFrom(null, 204),
+    term: fc.constantFrom(null, 7),
+    decidedMs: fc.constantFrom(null, 9.5),
+  })
+  .map(({ isEvents, count, userId, status, term, decidedMs }): StandingEntry => {
+    const names = Array.from({ length: count }, (_, index) => `e${index}`);
+    const whose = { deviceId: "bus" as DeviceId, userId: userId as UserId };
+    if (!isEvents)
+      return deliveriesEntry(
+        term,
+        names.map((webhookId) => ({
+          ...{ webhookId, seq: 3 },
+          failing: status === null ? { failures: 2, nextMs: 8 } : null,
+        })),
+        names.map((eventId) => ({
+          ...{ webhookId: "w", appId: "app" as AppId, eventId, revision: 2, ...whose, atMs: 5, latencyMs: 6 },
+          ...{ outcome: "parked", status, answer: "ä" },
+        })),
+      );
+    const ending = status === null ? null : { reason: "moved", enteredMs: 3, positions: 4 };
+    const events = names.map((id) => ({
+      ...{ seq: 5, revision: 2, isWithdrawn: false, isLate: true, madeMs: 6, decidedMs, id, kind: "exit" },
+      ...{ timestampMs: 4, ...whose, watchId: "f", version: 1, visitId: id, ending, dueMs: 0 },
+    }));
+    return { kind: "events", appId: "app" as AppId, events };
+  });
+
 function decode(bytes: Uint8Array, start = 0) {
   return decodeStandingEntry(viewsOf(bytes), start, bytes.length, PATH);
 }
@@ -140,7 +174,7 @@ function decode(bytes: Uint8Array, start = 0) {
 test("encodeStandingEntry() and decodeStandingEntry() give every entry back, behind any headroom", () => {
   fc.assert(
     fc.property(
-      fc.oneof(entries, erasures, watches, webhooks, clocks),
+      fc.oneof(entries, erasures, watches, webhooks, clocks, shared),
       fc.constantFrom(0, 8, 24),
       (entry, headroom) => {
         const bytes = encodeStandingEntry(entry, headroom);
@@ -153,7 +187,7 @@ test("encodeStandingEntry() and decodeStandingEntry() give every entry back, beh
 
 test("decodeStandingEntry() takes bytes of any other length for no entry", () => {
   fc.assert(
-    fc.property(fc.oneof(entries, erasures, watches, webhooks, clocks), (entry) => {
+    fc.property(fc.oneof(entries, erasures, watches, webhooks, clocks, shared), (entry) => {
       const bytes = encodeStandingEntry(entry, 0);
       for (let length = 0; length < bytes.length; length += 8)
         expect(decode(bytes.slice(0, length))).toBeNull();

@@ -82,7 +82,7 @@ async function expectJoined(options: Parameters<typeof runJoin>[0] = {}) {
 /** What the copy answers, in the words of a single process: its log lies elsewhere. */
 async function contentsOfCopy() {
   const copy = join(temporaryDataDir(), "opened");
-  for (const folder of ["archive", "quarantine"])
+  for (const folder of ["archive", "events", "quarantine"])
     cpSync(join(dataDir, folder), join(copy, folder), { recursive: true });
   const app = await createArchiveApp({ dataDir: copy, clock: served.source.clock });
   try {
@@ -163,7 +163,7 @@ describe("join()", () => {
     expect(told).toMatchObject({ cluster: TEST_CLUSTER, copiedFiles: told.files, problems: [] });
     expect(told.copiedBytes).toBe(told.bytes);
     expect(told.lastSequence).toBe(served.source.directory.archive.manifest.lastSequence);
-    expect(readdirSync(dataDir).sort()).toEqual(["archive", "cluster.json", "quarantine"]);
+    expect(readdirSync(dataDir).sort()).toEqual(["archive", "cluster.json", "events", "quarantine"]);
     const { servers, isSecure, stream, created, floor, lastTaken } = TEST_CLUSTER;
     expect(await readClusterFile(disk, dataDir)).toEqual({
       nodeId,
@@ -219,7 +219,8 @@ describe("join()", () => {
     await expectJoined();
     expect(served.asked[0]).toBe("archive/manifest.json");
     expect(parts().length).toBeGreaterThan(4);
-    expect(served.asked.at(-1)).toStartWith("quarantine/");
+    expect(served.asked.at(-2)).toStartWith("quarantine/");
+    expect(served.asked.at(-1)).toBe("events/events.sqlite"); // Else it may be behind what the archive covers.
   });
 
   test("continues after an interruption, and sends no part twice", async () => {
@@ -518,7 +519,13 @@ describe("join(), again", () => {
     const replaced = await expectJoined({ again: true });
     expect(replaced.nodeId).toBe(nodeId);
     expect(replaced.copiedFiles).toBeLessThan(files - 1);
-    expect(readdirSync(dataDir).sort()).toEqual(["archive", "cluster.json", "damaged", "quarantine"]);
+    expect(readdirSync(dataDir).sort()).toEqual([
+      "archive",
+      "cluster.json",
+      "damaged",
+      "events",
+      "quarantine",
+    ]);
     expect((await readClusterFile(disk, dataDir))?.floor).toBe(50);
     await expectSameContents();
   });
@@ -596,6 +603,7 @@ test.each([false, true])(
     expect(cuts).toBeGreaterThan(20);
     await expectSameContents();
   },
+  60_000,
 );
 
 function partsIn(directory: string): Record<string, string> {

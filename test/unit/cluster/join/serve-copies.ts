@@ -6,6 +6,7 @@ import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { copyNodeSqlite } from "../../../../src/runtime/node-sqlite.ts";
 import { profileOf } from "../../../reference/profiles.ts";
 import { type ArchiveApp, createArchiveApp } from "../../../support/archive-app.ts";
+import { putAll, revisionAt } from "../../../support/geofences/test-events.ts";
 import { createTestApp, type KeyName, TEST_CLUSTER, type TestApp } from "../../../support/test-app.ts";
 import { bodies, refused } from "../../service/quarantine/fixture.ts";
 
@@ -45,6 +46,7 @@ export async function serveCopies(): Promise<ServedCopies> {
   await source.store([14, 15, 16, 17].flatMap((day) => [report("a", at(day)), report("b", at(day))]));
   await setName(source, "a", "Bus 42");
   await setName(source, "never reported", "Depot");
+  putAll(source.directory.eventStore, [revisionAt(at(17), "1"), revisionAt(at(18), "2")]);
   await source.seal();
   await source.directory.quarantine.put(["x", "y", "z"].map((body) => refused(body)));
   const copies = createCopies({
@@ -88,5 +90,6 @@ export async function contentsOf(app: ArchiveApp) {
   const { locations } = body;
   const current = (await app.get("/api/v1/locations/current")).body.locations;
   const { devices } = (await app.get("/api/v1/devices")).body;
-  return { locations, current, devices, refused: await bodies(app.directory) };
+  const events = app.directory.eventStore.after(null, 0, 100);
+  return { locations, current, devices, events, refused: await bodies(app.directory) };
 }
