@@ -24,7 +24,7 @@ import {
 const INSERT = `INSERT OR REPLACE INTO unpublished (${EVENT_COLUMNS.join()})
   VALUES (${EVENT_COLUMNS.map(() => "?").join()})`;
 
-/** Of a device, what records of a time decided and is not withdrawn. */
+/** Events of a device that later records decided and that are not withdrawn. */
 const OF_TIME = "app_id = ?1 AND device_id = ?2 AND decided_ms > ?3 AND is_withdrawn = 0";
 const IS_PUBLISHED_ALIKE =
   "NOT EXISTS (SELECT 1 FROM unpublished AS own WHERE own.app_id = events.app_id AND own.id = events.id)";

@@ -77,8 +77,8 @@ INSERT INTO progress VALUES (1, ${Number.MAX_SAFE_INTEGER});
 `;
 
 /**
- * Of the nodes of a cluster: what a node has decided otherwise than it is published (`decided-events.ts`), and how far
- * it has stored what nodes share (`shared-entries.ts`).
+ * Nodes of a cluster need more: what a node has decided otherwise than it is published (`decided-events.ts`), and how
+ * far it has stored what nodes share (`shared-entries.ts`).
  */
 const NODE_SCHEMA = `
 CREATE TABLE IF NOT EXISTS unpublished (

@@ -42,7 +42,7 @@ export class WatchClock {
     this.#wait();
   }
 
-  /** Goes on for another node of a cluster, as if it were that one unless nobody has moved the clock for a while. */
+  /** Goes on for another node of a cluster, as if it were that one, unless no node has moved the clock for a while. */
   takeOver(): void {
     const { clock, hot, timers } = this.#dependencies;
     if (clock.nowMs() - hot.watches.clockMs > GAP_MS) this.#hold();
