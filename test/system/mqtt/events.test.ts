@@ -3,6 +3,7 @@ import mqtt, { type MqttClient } from "mqtt";
 import { seededRandom } from "../../support/seeded-random.ts";
 import {
   closePlace,
+  createOperatorKey,
   openPlace,
   type Place,
   RUNTIMES,
@@ -146,6 +147,14 @@ describe.if(hasMosquitto("the tests of events over MQTT"))("events over MQTT", (
     await server.says(/"mqtt_events_disconnected"/);
     await report(server, startMs, 1);
     await until(async () => (await listed(server)).length === 2 * DEVICES);
+    const headers = { authorization: `Bearer ${await createOperatorKey(RUNTIMES[0]!, place)}` };
+    let metrics = "";
+    await until(async () => {
+      metrics = await (await fetch(`${server.url}/metrics`, { headers })).text();
+      return metrics.includes("\nwherehouse_mqtt_events_connected 0\n"); // The key is known a second later.
+    });
+    expect(metrics).toContain(`\nwherehouse_mqtt_events_sent_total ${DEVICES}\n`);
+    expect(Number(/\nwherehouse_mqtt_events_behind_seconds (.*)/.exec(metrics)![1])).toBeGreaterThan(0);
     await server.stop();
     await broker.start();
     server = await serve(RUNTIMES[0]!);
