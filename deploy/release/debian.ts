@@ -16,7 +16,7 @@ import { run } from "./run.ts";
 
 /* A Debian package of the executable: a systemd unit, a user of its own, data in /var/lib/wherehouse. */
 
-const DEBIAN_ARCHITECTURES: Readonly<Record<Architecture, string>> = { x64: "amd64", arm64: "arm64" };
+export const DEBIAN_ARCHITECTURES: Readonly<Record<Architecture, string>> = { x64: "amd64", arm64: "arm64" };
 
 export interface DebianOptions {
   readonly architecture: Architecture;

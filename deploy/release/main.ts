@@ -8,16 +8,18 @@ import { ROOT } from "./assets.ts";
 import { packClient } from "./client-package.ts";
 import { buildDebian } from "./debian.ts";
 import { type Architecture, buildExecutable } from "./executable.ts";
+import { buildImage } from "./image.ts";
 import { partsFor } from "./packages.ts";
 import { run } from "./run.ts";
 import { packServer } from "./server-package.ts";
+import { hasDebianPrograms } from "./system-libraries.ts";
 
-/* Makes the files of a release: executables, Debian packages, what they are made of, checksums, and notes. */
+/* Makes the files of a release: executables, packages, images, what they are made of, checksums, and notes. */
 
 const USAGE = `Usage: npm run release -- --version ${manifest.version} [options]
 
 Makes the files of a release in a folder. Needs a checkout without changes; fetches the packages of the other
-architecture from npm's registry.
+architecture from npm's registry, and the C libraries of images from Debian's.
 
   --version VERSION  the version, which package.json must have
   --out DIRECTORY    the folder, which is emptied before (dist)
@@ -51,19 +53,24 @@ async function release(): Promise<number> {
   const folder = join(process.cwd(), out);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  const canBuildImage = hasDebianPrograms();
   const made: string[] = [];
   for (const architecture of architectures) {
     const executable = join(folder, `wherehouse-${version}-linux-${architecture}`);
     await buildExecutable({ architecture, outfile: executable, ...partsFor(architecture) });
     made.push(executable, buildDebian({ architecture, version, executable, folder, epoch }));
     say(`${basename(executable)}: ${megabytes(executable)} MB, and its Debian package`);
+    if (!canBuildImage) continue;
+    const image = buildImage({ architecture, version, executable, folder, epoch });
+    made.push(image);
+    say(`${basename(image)}: ${megabytes(image)} MB`);
   }
   made.push(await packClient(version, folder), packServer(folder));
   made.push(writeBill(join(folder, `wherehouse-${version}.cdx.json`), epoch));
   made.push(writeNotes(join(folder, "NOTES.md"), version));
   const sums = made.map((path) => `${hashOf(path)}  ${basename(path)}\n`);
   writeFileSync(join(folder, "SHA256SUMS"), sums.join(""));
-  say("Left out: an image for containers.");
+  if (!canBuildImage) say("Left out: images for containers, which need apt-get, dpkg-deb and tar.");
   say(`The release is in ${folder}`);
   return 0;
 }

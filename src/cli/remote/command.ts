@@ -57,6 +57,7 @@ const DOCTOR_FLAGS = {
   ...READ_FLAGS,
   deviceId: { name: "device", takes: DEVICE, otherwise: "all", does: "only this device" },
   json: { name: "json", does: "print the findings as JSON" },
+  ready: { name: "ready", does: "only ask whether every acknowledged record can be queried; needs no key" },
 } as const satisfies FlagRows;
 
 export const DOCTOR = defineCommand({
@@ -65,7 +66,7 @@ export const DOCTOR = defineCommand({
   summary: "diagnose devices that report wrongly",
   flags: DOCTOR_FLAGS,
   help: {
-    ways: ["", "--url URL --key KEY"],
+    ways: ["", "--url URL --key KEY", "--ready"],
     before: `\
 Asks a running server which devices of an app have a problem: a wrong clock, speeds in another unit, repeated
 reports, mostly rejected points, a much longer silence than usual. Each finding gives its evidence and the
@@ -87,10 +88,21 @@ export interface DoctorOptions {
   readonly json: boolean;
 }
 
-function parseDoctor({ values, dataDir }: CommandInput<typeof DOCTOR_FLAGS>): Result<DoctorOptions, string> {
-  const { deviceId, json, ...server } = values;
+/** A server to ask without a key. A null URL means the directory's server, or else the default address. */
+export interface ReadyOptions {
+  readonly url: string | null;
+  readonly dataDir: string;
+}
+
+export type DoctorCommand =
+  | ({ readonly kind: "devices" } & DoctorOptions)
+  | ({ readonly kind: "ready" } & ReadyOptions);
+
+function parseDoctor({ values, dataDir }: CommandInput<typeof DOCTOR_FLAGS>): Result<DoctorCommand, string> {
+  const { deviceId, json, ready, ...server } = values;
+  if (ready) return ok({ kind: "ready", url: server.url, dataDir });
   const choice = parseServerChoice("doctor", server, dataDir);
-  return choice.ok ? ok({ choice: choice.value, deviceId, json }) : choice;
+  return choice.ok ? ok({ kind: "devices", choice: choice.value, deviceId, json }) : choice;
 }
 
 /** Which server a command queries. */

@@ -1,5 +1,6 @@
 import { printableLine } from "../../lib/text/printable.ts";
 import { askFindings } from "../../operator/remote/ask-findings.ts";
+import { fetchAnswer } from "../../operator/remote/ask-server.ts";
 import {
   checkMqtt,
   checkProxy,
@@ -10,14 +11,42 @@ import {
 import type { Terminal } from "../../runtime/process.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { refuse } from "../screen/layout.ts";
-import type { DoctorOptions } from "./command.ts";
+import type { DoctorCommand, DoctorOptions, ReadyOptions } from "./command.ts";
 import { doctorReport } from "./doctor-report.ts";
-import { type TargetApp, withServer } from "./own-server.ts";
+import { type TargetApp, urlToAsk, withServer } from "./own-server.ts";
+
+/** Does what the options ask for; returns the exit code. */
+export function doctor(command: DoctorCommand, context: CommandContext): Promise<number> {
+  switch (command.kind) {
+    case "devices":
+      return examineDevices(command, context);
+    case "ready":
+      return askWhetherReady(command, context);
+  }
+}
+
+/** For health checks: exit code 0 if the server is ready, else 1 and the reason. */
+async function askWhetherReady(
+  options: ReadyOptions,
+  { platform, clock, terminal }: CommandContext,
+): Promise<number> {
+  const url = await urlToAsk(options, "doctor", platform, clock);
+  const signal = AbortSignal.timeout(READY_TIMEOUT_MS);
+  const answer = await fetchAnswer({ url, key: null }, "/ready", fetch, { signal });
+  if (!answer.ok) return refuse(printableLine(answer.error), terminal);
+  const { status } = answer.value;
+  if (status !== 200) return refuse(printableLine(`${url}/ready answered ${status}`), terminal);
+  terminal.out("Ready.\n");
+  return 0;
+}
+
+/** Below the 5 s after which health checks give up. */
+const READY_TIMEOUT_MS = 4000;
 
 /**
  * Prints what is wrong with a server's devices and its address; returns 1 if something is, or if the server can't say.
  */
-export function doctor(command: DoctorOptions, context: CommandContext): Promise<number> {
+function examineDevices(command: DoctorOptions, context: CommandContext): Promise<number> {
   const { terminal } = context;
   return withServer(command.choice, "doctor", context, async (apps) => {
     if (!apps.ok) return refuse(printableLine(apps.error), terminal);

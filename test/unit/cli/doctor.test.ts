@@ -67,6 +67,22 @@ describe("doctor", () => {
     });
   });
 
+  test("--ready asks without a key, and ends with 1 if there is no answer or another", async () => {
+    const app = await createTestApp();
+    let url = "";
+    await serving(app, async (address) => {
+      url = address;
+      expect(await runCli("doctor", "--ready", "--url", url)).toEqual({
+        code: 0,
+        out: "Ready.\n",
+        error: "",
+      });
+      const { code, error } = await runCli("doctor", "--ready", "--url", `${url}/elsewhere`);
+      expect([code, error]).toEqual([1, `${url}/elsewhere/ready answered 404\n`]);
+    });
+    expect(await runCli("doctor", "--ready", "--url", url)).toMatchObject({ code: 1, out: "" });
+  });
+
   test("says it as JSON", async () => {
     const app = await createLateApp("phone");
     await serving(app, async (url) => {
