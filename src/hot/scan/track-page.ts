@@ -1,7 +1,5 @@
 import type { Order, TimeRange } from "../../model/time/range.ts";
-import type { Device } from "../devices/device.ts";
-import { timestampAt } from "../records/chunk.ts";
-import type { RowRef } from "../records/long-track.ts";
+import { type Chunk, rowBytes, timestampAt } from "../records/chunk.ts";
 import { DeviceRecords } from "./device-records.ts";
 import type { MemoryScan } from "./memory-scan.ts";
 import type { Timeline } from "./page-builder.ts";
@@ -18,16 +16,13 @@ export function readTracks(scan: MemoryScan, order: Order, offset: number, limit
   const count = Math.max(0, Math.min(limit, total - offset));
   const first = order === "asc" ? offset : total - offset - count;
   const page = new PageBuilder(count, scan.dictionary);
-  if (tracks.length === 1) addRun(page, tracks[0]!, first, count, order);
-  else if (count > 0) {
-    const rows = mergeRows(tracks, scan.range, first, count);
-    if (order === "desc") rows.reverse();
-    for (const { device, chunk, row } of rows) page.add(device, chunk, row);
-  }
+  const filled = tracks.filter(({ from, to }) => from < to);
+  if (count > 0 && filled.length === 1) addRun(page, filled[0]!, first, count, order);
+  else if (count > 0) mergeRows(page, filled, scan.range, first, count, order);
   return {
     page: page.build(),
     total,
-    devices: tracks.filter(({ from, to }) => from < to).length,
+    devices: filled.length,
     bytesRead: tracks.reduce((sum, { bytesRead }) => sum + bytesRead, 0),
   };
 }
@@ -58,31 +53,41 @@ function addRun(page: PageBuilder, records: DeviceRecords, first: number, count:
   }
 }
 
-interface DeviceRow extends RowRef {
-  readonly device: Device;
-}
-
-/** The rows `first` to before `first + count` in order of time, then of devices. */
+/** Adds the rows `first` to before `first + count` of the order of time, then of devices, or the reverse. */
 function mergeRows(
+  page: PageBuilder,
   tracks: readonly DeviceRecords[],
   range: TimeRange,
   first: number,
   count: number,
-): DeviceRow[] {
+  order: Order,
+): void {
   const heads = tracks.map((records) => new Head(records));
+  const start = order === "asc" ? first : first + count;
   let before = 0;
-  if (first > 0) {
-    const instantMs = findInstant(tracks, range, first);
-    for (const head of heads) before += head.skip(head.records.countBefore(instantMs));
+  if (start > 0) {
+    const instantMs = findInstant(tracks, range, start);
+    for (const head of heads) before += head.moveTo(head.records.countBefore(instantMs));
   }
-  const rows: DeviceRow[] = [];
-  for (; before < first + count; before++) {
-    let next = heads[0]!;
-    for (const head of heads) if (head.timestampMs < next.timestampMs) next = head;
-    if (before >= first) rows.push(next.row());
-    next.skip(1);
+  for (; before < start; before++) earliest(heads).step(1);
+  if (order === "desc") for (const head of heads) head.step(-1);
+  for (let added = 0; added < count; added++) {
+    const head = order === "asc" ? earliest(heads) : latest(heads);
+    page.add(head.records.device, head.chunk, head.row);
+    head.step(order === "asc" ? 1 : -1);
   }
-  return rows;
+}
+
+function earliest(heads: readonly Head[]): Head {
+  let next = heads[0]!;
+  for (const head of heads) if (head.timestampMs < next.timestampMs) next = head;
+  return next;
+}
+
+function latest(heads: readonly Head[]): Head {
+  let next = heads[0]!;
+  for (const head of heads) if (head.timestampMs >= next.timestampMs) next = head;
+  return next;
 }
 
 /** The last instant with at most `recordsMax` records before it. At the instant itself each track has at most one. */
@@ -102,30 +107,50 @@ function findInstant(
   return low;
 }
 
-/** A cursor on the records of one track. */
+/** A cursor on the records of one track, which has some in the range. */
 class Head {
   readonly records: DeviceRecords;
+  chunk: Chunk;
+  row: number;
+  /** Infinity behind the last record, -Infinity before the first. */
+  timestampMs: number;
   #index: number;
-  #row: RowRef | null = null;
-  timestampMs = 0;
 
   constructor(records: DeviceRecords) {
     this.records = records;
     this.#index = records.from;
-    this.skip(0);
+    ({ chunk: this.chunk, row: this.row } = records.at(records.from));
+    this.timestampMs = timestampAt(this.chunk, this.row);
   }
 
-  row(): DeviceRow {
-    const { chunk, row } = this.#row!;
-    return { device: this.records.device, chunk, row };
-  }
-
-  /** Skips `count` records and returns `count`. */
-  skip(count: number): number {
-    this.#index += count;
-    this.#row = this.#index < this.records.to ? this.records.at(this.#index) : null;
-    this.timestampMs =
-      this.#row === null ? Number.POSITIVE_INFINITY : timestampAt(this.#row.chunk, this.#row.row);
+  /** Moves to a record, counted from the first, or behind the last; returns that count. */
+  moveTo(count: number): number {
+    this.#index = this.records.from + count;
+    this.#find();
     return count;
+  }
+
+  /** Moves to the next record, or the one before. */
+  step(by: 1 | -1): void {
+    this.#index += by;
+    this.row += by;
+    const isWithin = this.#index >= this.records.from && this.#index < this.records.to;
+    if (isWithin && this.row >= 0 && this.row < this.chunk.count) this.#read();
+    else this.#find();
+  }
+
+  #find(): void {
+    const { from, to } = this.records;
+    if (this.#index < from) this.timestampMs = Number.NEGATIVE_INFINITY;
+    else if (this.#index >= to) this.timestampMs = Number.POSITIVE_INFINITY;
+    else {
+      ({ chunk: this.chunk, row: this.row } = this.records.at(this.#index));
+      this.timestampMs = timestampAt(this.chunk, this.row);
+    }
+  }
+
+  #read(): void {
+    this.records.bytesRead += rowBytes(this.chunk);
+    this.timestampMs = timestampAt(this.chunk, this.row);
   }
 }
