@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import mqtt from "mqtt";
+import { Wherehouse } from "../../../deploy/client/wherehouse.ts";
 import { type NatsCluster, startNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { hasNatsServer } from "../../support/nats/nats-server.ts";
 import {
@@ -81,7 +83,55 @@ async function expectAll({ url }: ServerProcess, count: number, startSeconds: nu
   expect((await storedPositions(url, key, startSeconds)).sort()).toEqual(sentPositions(count, startSeconds));
 }
 
+/** A node of a cluster lets a fence take effect, and devices enter and leave it. */
+async function send(path: string, { url }: ServerProcess, body: object): Promise<void> {
+  const headers = { authorization: `Bearer ${readFirstKey(places[0])}`, "content-type": "application/json" };
+  const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+}
+
 describe.skipIf(!HAS_ALL)("of two nodes", () => {
+  test("the other publishes events when one is killed, and a live stream goes on at the other", async () => {
+    const steps = 12;
+    const timesFrom = (from: number) =>
+      Array.from({ length: steps - from }, (_, step) => startMs + (from + step) * 1000);
+    const subscriber = await mqtt.connectAsync({ protocol: "mqtt", host: "127.0.0.1", port: broker.port });
+    const times = new Set<number>(); // What was not noted is published again, in the same order.
+    subscriber.on("message", (_topic, body) => times.add(JSON.parse(String(body)).timestamp));
+    await subscriber.subscribeAsync("wherehouse/default/events/+", { qos: 1 });
+    const [first, second] = await startBoth();
+    await send("/api/v1/geofences", second, {
+      ...{ type: "Feature", geometry: { type: "Point", coordinates: [30, 40] } },
+      properties: { radius_meters: 100, initial: "event" },
+    });
+    const startMs = Date.now() + 1000;
+    const report = (step: number) => ({
+      ...{ device_id: "bus", timestamp: startMs + step * 1000 },
+      ...{ latitude: step % 2 === 0 ? 40 : 41, longitude: 30 },
+    });
+    for (let step = 0; step < 6; step++)
+      await send("/ingest/v1/locations", second, { locations: [report(step)] });
+    await until(() => times.size >= 6);
+    const key = readFirstKey(places[0]);
+    const { pagination } = await new Wherehouse({ url: first.url, key }).get("/api/v1/events");
+    first.kill("SIGKILL");
+    for (let step = 6; step < steps; step++)
+      await send("/ingest/v1/locations", second, { locations: [report(step)] });
+    await second.says(/"mqtt_lease_held"/);
+    await until(() => times.size >= steps);
+    expect([...times]).toEqual(timesFrom(0));
+    const live: number[] = [];
+    for await (const message of new Wherehouse({ url: second.url, key }).liveEvents({
+      since: pagination.after,
+    })) {
+      if (message.kind === "events") live.push(...message.events.map(({ timestamp }) => timestamp));
+      if (message.kind === "reset" || live.length >= 6) break;
+    }
+    expect(live).toEqual(timesFrom(6));
+    await subscriber.endAsync();
+    expect((await second.stop()).code).toBe(0);
+  });
+
   test("the other takes from the broker when one is killed, and nothing that a phone was told of is lost", async () => {
     const count = 4000;
     const startSeconds = startOf(count);
