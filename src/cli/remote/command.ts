@@ -5,6 +5,8 @@ import type { AppId } from "../../model/ids.ts";
 import { type CommandInput, defineCommand, oneArgument } from "../arguments/command.ts";
 import type { FlagRows, FlagValues } from "../arguments/flag-row.ts";
 import { APP, CLIENT, DEVICE, KEY, oneOf, SERVER_URL } from "../arguments/value-kinds.ts";
+import { SERVE_FLAGS } from "../serve/flags.ts";
+import type { InstallOptions } from "./installation.ts";
 
 /* The commands that query a running server: `doctor`, and those about its quarantine. */
 
@@ -58,6 +60,9 @@ const DOCTOR_FLAGS = {
   deviceId: { name: "device", takes: DEVICE, otherwise: "all", does: "only this device" },
   json: { name: "json", does: "print the findings as JSON" },
   ready: { name: "ready", does: "only ask whether every acknowledged record can be queried; needs no key" },
+  install: { name: "install", does: "only check this machine, before or beside a server; needs no key" },
+  port: { ...SERVE_FLAGS.port, goesWith: "install", does: "the port that the server is to have" },
+  hostname: { ...SERVE_FLAGS.hostname, goesWith: "install", does: "the name or address of the server" },
 } as const satisfies FlagRows;
 
 export const DOCTOR = defineCommand({
@@ -66,7 +71,7 @@ export const DOCTOR = defineCommand({
   summary: "diagnose devices that report wrongly",
   flags: DOCTOR_FLAGS,
   help: {
-    ways: ["", "--url URL --key KEY", "--ready"],
+    ways: ["", "--url URL --key KEY", "--ready", "--install"],
     before: `\
 Asks a running server which devices of an app have a problem: a wrong clock, speeds in another unit, repeated
 reports, mostly rejected points, a much longer silence than usual. Each finding gives its evidence and the
@@ -74,7 +79,10 @@ remedy. The server examines the reports that arrived since it started. Without -
 server of the data directory about all of its apps; with --key it asks about the app of the key.
 
 It also requests the address as a phone would, without a key, since a proxy in front of the server must not
-redirect phones. If the address has https, it requests http of the same host too.`,
+redirect phones. If the address has https, it requests http of the same host too.
+
+--install checks what a server needs of this machine: open files, disk, clock, time zones, port, and the owner
+of the data directory. It sends nothing to other hosts.`,
     after: `Exit code 1 if there are findings, or if the server can't be reached.`,
     example: (program) => `${program} doctor --url https://example.org`,
   },
@@ -95,14 +103,16 @@ export interface ReadyOptions {
 }
 
 export type DoctorCommand =
-  | ({ readonly kind: "devices" } & DoctorOptions)
-  | ({ readonly kind: "ready" } & ReadyOptions);
+  | ({ readonly about: "devices" } & DoctorOptions)
+  | ({ readonly about: "ready" } & ReadyOptions)
+  | ({ readonly about: "install" } & InstallOptions);
 
 function parseDoctor({ values, dataDir }: CommandInput<typeof DOCTOR_FLAGS>): Result<DoctorCommand, string> {
-  const { deviceId, json, ready, ...server } = values;
-  if (ready) return ok({ kind: "ready", url: server.url, dataDir });
+  const { deviceId, json, ready, install, hostname, port, ...server } = values;
+  if (install) return ok({ about: "install", dataDir, hostname, port });
+  if (ready) return ok({ about: "ready", url: server.url, dataDir });
   const choice = parseServerChoice("doctor", server, dataDir);
-  return choice.ok ? ok({ kind: "devices", choice: choice.value, deviceId, json }) : choice;
+  return choice.ok ? ok({ about: "devices", choice: choice.value, deviceId, json }) : choice;
 }
 
 /** Which server a command queries. */

@@ -14,10 +14,7 @@ export function doctorReport(
   { url, findings, total_count, stored, mqtt, problems }: DoctorReport,
   deviceId: string | null,
 ): string {
-  const sections = [
-    ...findings.map(findingText),
-    ...problems.map(({ what, advice }) => section(printableLine(url), [what, advice])),
-  ];
+  const sections = [...findings.map(findingText), ...problems.map((problem) => problemText(url, problem))];
   const more = total_count - findings.length;
   if (more > 0)
     sections.push(`${countOf(more, "older finding")} more; --device shows those of one device.\n`);
@@ -26,6 +23,10 @@ export function doctorReport(
   if (mqtt?.outage_seconds !== undefined) sections.push(outageText(mqtt.outage_seconds));
   if (!isHere(url)) sections.push(KEYS_IN_LOGS);
   return sections.join("\n");
+}
+
+export function problemText(title: string, { what, advice }: Problem): string {
+  return section(printableLine(title), [what, advice].map(printableLine));
 }
 
 function nothingText(deviceId: string | null): string {

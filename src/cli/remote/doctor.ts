@@ -13,15 +13,18 @@ import type { CommandContext } from "../arguments/command.ts";
 import { refuse } from "../screen/layout.ts";
 import type { DoctorCommand, DoctorOptions, ReadyOptions } from "./command.ts";
 import { doctorReport } from "./doctor-report.ts";
+import { examineInstallation } from "./installation.ts";
 import { type TargetApp, urlToAsk, withServer } from "./own-server.ts";
 
 /** Does what the options ask for; returns the exit code. */
 export function doctor(command: DoctorCommand, context: CommandContext): Promise<number> {
-  switch (command.kind) {
+  switch (command.about) {
     case "devices":
       return examineDevices(command, context);
     case "ready":
       return askWhetherReady(command, context);
+    case "install":
+      return examineInstallation(command, context);
   }
 }
 

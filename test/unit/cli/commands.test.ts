@@ -57,6 +57,8 @@ test("a default is a value that its flag takes, written as it is shown", () => {
     "-", // Of export.
     "30m",
     "20mi",
+    "3000",
+    "127.0.0.1",
     "wherehouse",
     "16GB",
   ]);

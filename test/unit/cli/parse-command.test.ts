@@ -351,7 +351,10 @@ describe("parseCommand()", () => {
 
   test("reads doctor, which asks with a key, or about all apps of its directory without", () => {
     const choice = { kind: "keyed", url: null, key: KEY, dataDir: "data/local" };
-    const command = { kind: "doctor", choice, deviceId: null, json: false };
+    const command = { kind: "doctor", about: "devices", choice, deviceId: null, json: false };
+    const install = { kind: "doctor", about: "install", dataDir: "d", hostname: "127.0.0.1", port: 80 };
+    expect(parsed("doctor --install --port 80 --data-dir d")).toEqual(install);
+    expect(parsed("doctor --ready")).toMatchObject({ about: "ready", url: null });
     expect(parsed("doctor", { WHEREHOUSE_KEY: KEY })).toEqual(command);
     const own = { kind: "own", dataDir: "data/local", appId: null };
     expect(parsed("doctor")).toEqual({ ...command, choice: own });
