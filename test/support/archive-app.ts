@@ -17,6 +17,7 @@ import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { openNodeSqlite } from "../../src/runtime/node-sqlite.ts";
 import type { LateWindowSize } from "../../src/service/queries/history/read-stretches.ts";
 import type { SealReport } from "../../src/service/upkeep/seal/seal.ts";
+import type { WebhookParts } from "../../src/service/webhooks/open-webhooks.ts";
 import { openMemorySqlite } from "./disk/memory-sqlite.ts";
 import { createTestApp, createWebhookParts, type TestApp, type TestStores } from "./test-app.ts";
 
@@ -51,6 +52,8 @@ export interface ArchiveAppOptions {
   readonly segmentBytesMax?: number;
   /** Defaults to one that measures its time. */
   readonly scheduler?: Scheduler;
+  /** Defaults to receivers that take everything. */
+  readonly webhooks?: WebhookParts;
 }
 
 const directories: string[] = [];
@@ -104,7 +107,7 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
     onProgress: () => {},
     release: () => {},
     access: NO_ACCESS,
-    webhooks: await createWebhookParts(clock),
+    webhooks: options.webhooks ?? (await createWebhookParts(clock)),
     keepsChanges: true,
   });
   const { lateWindow, readAsset } = options;

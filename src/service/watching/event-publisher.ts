@@ -34,7 +34,7 @@ export class EventPublisher {
   #stopping = new AbortController();
   #publishing: Promise<void> = Promise.resolve();
   #wake = () => {};
-  /** What was decided before is published. */
+  /** What this process decided up to this number is published. */
   #number = 0;
   #lastSeq = 0;
   /** Whether something was decided since it was looked last. */
@@ -47,7 +47,6 @@ export class EventPublisher {
 
   start(): void {
     this.#stopping = new AbortController();
-    this.#number = 0; // Also what another node has left.
     this.#dependencies.decided.onUnpublished = () => {
       this.#hasNew = true;
       this.#wake();

@@ -7,6 +7,7 @@ import { openNodeSqlite } from "../../../src/runtime/node-sqlite.ts";
 import { DecidedEvents } from "../../../src/service/watching/decided-events.ts";
 import type { StoredEvent } from "../../../src/service/watching/stored-event.ts";
 import { PreparedWatches } from "../../../src/service/watching/watches-of-app.ts";
+import type { WebhookParts } from "../../../src/service/webhooks/open-webhooks.ts";
 import { type ArchiveApp, createArchiveApp, temporaryDataDir } from "../archive-app.ts";
 import { SimulatedServers } from "../stream/simulated-servers.ts";
 import { SimulatedStream, type StreamWeather } from "../stream/simulated-stream.ts";
@@ -24,6 +25,8 @@ export interface EventClusterOptions {
   readonly clock: ManualClock;
   readonly random: () => number;
   readonly weather: StreamWeather;
+  /** What all nodes send webhooks with; by default each has its own. */
+  readonly webhooks?: WebhookParts;
 }
 
 /** The stream, its nodes, and which of them leads. */
@@ -97,11 +100,12 @@ export class EventNode {
 
   async start(): Promise<void> {
     const { servers, time, options } = this.#cluster;
-    const { random, weather, clock } = options;
+    const { random, weather, clock, webhooks } = options;
     const stream = new SimulatedStream({ servers, time, random, weather });
     this.#stream = stream;
     const opening = createArchiveApp({
       ...{ clock, dataDir: this.dataDir },
+      ...(webhooks === undefined ? {} : { webhooks }),
       disk: {
         files: createNodeFiles(),
         openSqlite: openNodeSqlite,
