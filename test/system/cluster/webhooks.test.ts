@@ -70,8 +70,8 @@ describe.if(isPossible)("webhooks in a cluster", () => {
   let isFast = false;
 
   /** Each device makes an event. */
-  async function report(client: Client): Promise<void> {
-    isFast = !isFast;
+  async function report(client: Client, isNowFast = !isFast): Promise<void> {
+    isFast = isNowFast;
     atMs = Math.max(atMs + 1, Date.now());
     await send(client, "POST", "/ingest/v1/locations", { locations: reportsOf(DEVICES, atMs, isFast) });
   }
@@ -134,6 +134,8 @@ describe.if(isPossible)("webhooks in a cluster", () => {
 
   test("another node goes on when the one that sends is killed: nothing is missing, and little comes twice", async () => {
     const known = receiver.received.length;
+    const tests = 2;
+    await until(async () => (await deliveries(second())).length === known + tests); // What was sent in the last second.
     const rounds = 10;
     for (let round = 0; round < rounds; round++) await report(first());
     nodes[0]!.kill("SIGKILL");
@@ -170,5 +172,39 @@ describe.if(isPossible)("webhooks in a cluster", () => {
         (await stored(third)).length > 0 && (await stored(third)).length === (await stored(second())).length,
     );
     expect(await stored(third)).toEqual(await stored(second()));
+  });
+
+  test("a directory that moves into a cluster keeps its events, its webhooks and where these were", async () => {
+    const place = openPlace();
+    places.push(place);
+    const taking = await Receiver.open();
+    const log = ["--log", `nats://${nats.servers.join(",")}`, "--stream", "moved", "--log-size", "100MB"];
+    const allowed = ["--webhook-allow", "127.0.0.1"];
+    const moved = async (args: readonly string[]) => {
+      const server = await startReady(runtime, place, args);
+      return { server, client: { url: server.url, key: await makeKey(runtime, place) } };
+    };
+    try {
+      const single = await moved(allowed);
+      await untilKnown(single.client);
+      await makeAlert(single.client);
+      await subscribe(single.client, taking);
+      await report(single.client, true);
+      await until(() => taking.received.length === DEVICES);
+      const before = await stored(single.client);
+      await single.server.stop();
+      expect(await runCommand(runtime, place, ["cluster", "init", ...log])).toMatchObject({ code: 0 });
+      const node = await moved([...log, ...allowed]);
+      await untilKnown(node.client);
+      expect(await stored(node.client)).toEqual(before);
+      await report(node.client, false);
+      await until(() => taking.received.length >= 2 * DEVICES);
+      expect(new Set(taking.received.map((each) => each.id)).size).toBe(2 * DEVICES);
+      expect([taking.received.length, taking.forged]).toEqual([2 * DEVICES, 0]);
+      expect((await stored(node.client)).slice(0, DEVICES)).toEqual(before);
+      await node.server.stop();
+    } finally {
+      taking.close();
+    }
   });
 });

@@ -6,7 +6,7 @@ import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 const NOW_MS = Date.UTC(2026, 2, 20);
 const MINUTE_MS = 60_000;
 
-function createTicking() {
+function createTicking(isNode = false) {
   const time = new VirtualTime();
   let pausedMs = 0;
   const timers = {
@@ -25,9 +25,10 @@ function createTicking() {
     clock: { nowMs: () => NOW_MS + timers.nowMs() },
     timers,
   });
-  watchClock.start();
+  if (!isNode) watchClock.start();
   return {
     watches,
+    watchClock,
     setFull: (value: boolean) => {
       isFull = value;
     },
@@ -69,9 +70,14 @@ test("WatchClock stands still for ten minutes after reports were refused, and af
   expect(await ticking.pass(2)).toBe(66);
 });
 
-test("WatchClock leaves alone what another node has moved", async () => {
-  const ticking = createTicking();
-  await ticking.pass(12);
-  ticking.watches.clockMs = NOW_MS + 14 * MINUTE_MS;
-  expect(await ticking.pass(1)).toBe(14);
+test("takeOver() goes on at once if another node moved the clock just before, and else after ten minutes", async () => {
+  const { watches, watchClock, pass } = createTicking(true);
+  watches.clockMs = NOW_MS - 20_000;
+  watchClock.takeOver();
+  expect(await pass(1)).toBe(1);
+  await watchClock.stop();
+  expect(await pass(2)).toBe(1);
+  watchClock.takeOver();
+  expect(await pass(9)).toBe(1);
+  expect(await pass(2)).toBe(14);
 });
