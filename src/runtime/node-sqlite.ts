@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import { FileError } from "./files.ts";
-import { codeOf } from "./node-error.ts";
+import { codeOf, fileErrorOf } from "./node-error.ts";
 import { createEmptyFile } from "./owner.ts";
 import {
   DamagedDatabaseError,
@@ -63,11 +64,31 @@ export function openNodeSqlite(
         throw error;
       }
     },
+    async sync() {
+      if (path !== null) await syncLog(`${path}-wal`);
+    },
     close() {
       if (isOpen) guard(() => database.close());
       isOpen = false;
     },
   };
+}
+
+/**
+ * Syncs the file of transactions that are not in the database yet; those that are in it are synced. SQLite would sync
+ * it within a transaction, while nothing else can run. It has no locks on this file, which closing it here would end.
+ */
+async function syncLog(path: string): Promise<void> {
+  try {
+    const log = await open(path, "r+");
+    try {
+      await log.sync();
+    } finally {
+      await log.close();
+    }
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw await fileErrorOf("sync", path, error);
+  }
 }
 
 /**

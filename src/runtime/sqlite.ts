@@ -9,6 +9,8 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   /** Runs `work` in one transaction: all that it wrote lasts, or nothing if it throws. */
   transact(work: () => void): void;
+  /** Resolves once the transactions so far would outlast a power failure. */
+  sync(): Promise<void>;
   /** May be called again. */
   close(): void;
 }

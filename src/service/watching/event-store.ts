@@ -196,14 +196,9 @@ export class EventStore {
     this.database.prepare("UPDATE progress SET position = ?").run(sequence);
   }
 
-  /** Sets the position, and returns once it and all before it would outlast a power failure. */
-  sync(sequence: number): void {
-    this.database.run("PRAGMA synchronous = FULL");
-    try {
-      this.transact(() => this.setPosition(sequence));
-    } finally {
-      this.database.run("PRAGMA synchronous = NORMAL");
-    }
+  /** Resolves once all that was written would outlast a power failure. */
+  sync(): Promise<void> {
+    return this.database.sync();
   }
 
   /** Calls the listener after each transaction that stored events. The result ends that. */

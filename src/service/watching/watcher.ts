@@ -176,8 +176,9 @@ export class Watcher {
       // Those that were taken meanwhile, too.
       some.push(...[...this.#underWay, ...this.#postponed].filter(({ fromMs }) => fromMs < Infinity));
       if (some.length > 0) events.transact(keep);
-      events.sync(sequence);
+      events.transact(() => events.setPosition(sequence));
     });
+    await events.sync();
     return sequence;
   }
 

@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FileError } from "../../../src/runtime/files.ts";
+import { openNodeSqlite } from "../../../src/runtime/node-sqlite.ts";
+import { openEvents } from "../../support/geofences/test-events.ts";
+import { rejection } from "../../support/rejection.ts";
+
+let directory = "";
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "wherehouse-sqlite-"));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+test("sync() syncs the file of transactions that are not in the database yet, and says if it can't", async () => {
+  const path = join(directory, "events.sqlite");
+  const events = openEvents(path);
+  events.transact(() => events.setPosition(1));
+  await events.sync();
+  renameSync(`${path}-wal`, join(directory, "aside"));
+  await events.sync(); // SQLite has removed it: all transactions are in the database.
+  mkdirSync(`${path}-wal`);
+  expect(await rejection(events.sync())).toBeInstanceOf(FileError);
+  events.database.close();
+});
+
+test("sync() has nothing to do for a database in memory", async () => {
+  const database = openNodeSqlite(null);
+  database.run("CREATE TABLE one (number INTEGER)");
+  await database.sync();
+  database.close();
+});
