@@ -13,13 +13,14 @@ export interface SentPositions {
   write(positions: Positions): Promise<void>;
 }
 
-/** Positions of a single process, in the database of events. */
+const TABLE =
+  "CREATE TABLE IF NOT EXISTS mqtt_positions (app_id TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID";
+
+/** Positions of a single process, in the database of events. They are read before they are written. */
 export function createOwnPositions(database: SqliteDatabase): SentPositions {
-  database.run(
-    "CREATE TABLE IF NOT EXISTS mqtt_positions (app_id TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-  );
   return {
     async read() {
+      database.run(TABLE);
       const rows = database.prepare("SELECT * FROM mqtt_positions").all();
       return new Map(rows.map(({ app_id, seq }) => [app_id as AppId, seq as number]));
     },

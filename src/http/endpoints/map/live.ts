@@ -29,7 +29,7 @@ const since = optionalNumber("integer", {
 
 const query = {
   types: choice(
-    "What the stream tells: positions (location), or events of geofences and alerts (event).",
+    "What the stream tells: positions (location), or events of geofences and alerts (event), of which keys with `view` have none.",
     ["location", "event"],
     "location",
   ),

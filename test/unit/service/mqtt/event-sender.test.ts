@@ -245,6 +245,7 @@ test("nodes of a cluster continue where another one was, or where the directory 
   const own = createOwnPositions(store.database);
   const positions = createSharedPositions(bucket, own);
   await put("A");
+  await own.read();
   await own.write(new Map([[APP, 0]]));
   const before = await open({ positions });
   before.connection.connect();
