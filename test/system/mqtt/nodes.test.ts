@@ -83,11 +83,24 @@ async function expectAll({ url }: ServerProcess, count: number, startSeconds: nu
   expect((await storedPositions(url, key, startSeconds)).sort()).toEqual(sentPositions(count, startSeconds));
 }
 
-/** A node of a cluster lets a fence take effect, and devices enter and leave it. */
+/** Sends a body to a node, which must take it. */
 async function send(path: string, { url }: ServerProcess, body: object): Promise<void> {
   const headers = { authorization: `Bearer ${readFirstKey(places[0])}`, "content-type": "application/json" };
   const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+}
+
+const clientOf = ({ url }: ServerProcess) => new Wherehouse({ url, key: readFirstKey(places[0]) });
+
+/** The times of the next events that a node's live stream tells of. */
+async function timesOf(node: ServerProcess, since: number, count: number): Promise<number[]> {
+  const times: number[] = [];
+  for await (const message of clientOf(node).liveEvents({ since })) {
+    if (message.kind === "reset") throw new Error("the node does not know the place");
+    times.push(...message.events.map(({ timestamp }) => timestamp));
+    if (times.length >= count) break;
+  }
+  return times;
 }
 
 describe.skipIf(!HAS_ALL)("of two nodes", () => {
@@ -109,25 +122,19 @@ describe.skipIf(!HAS_ALL)("of two nodes", () => {
       ...{ device_id: "bus", timestamp: startMs + step * 1000 },
       ...{ latitude: step % 2 === 0 ? 40 : 41, longitude: 30 },
     });
+    const listening = timesOf(second, 0, steps);
     for (let step = 0; step < 6; step++)
       await send("/ingest/v1/locations", second, { locations: [report(step)] });
     await until(() => times.size >= 6);
-    const key = readFirstKey(places[0]);
-    const { pagination } = await new Wherehouse({ url: first.url, key }).get("/api/v1/events");
+    const { pagination } = await clientOf(first).get("/api/v1/events");
     first.kill("SIGKILL");
     for (let step = 6; step < steps; step++)
       await send("/ingest/v1/locations", second, { locations: [report(step)] });
     await second.says(/"mqtt_lease_held"/);
     await until(() => times.size >= steps);
     expect([...times]).toEqual(timesFrom(0));
-    const live: number[] = [];
-    for await (const message of new Wherehouse({ url: second.url, key }).liveEvents({
-      since: pagination.after,
-    })) {
-      if (message.kind === "events") live.push(...message.events.map(({ timestamp }) => timestamp));
-      if (message.kind === "reset" || live.length >= 6) break;
-    }
-    expect(live).toEqual(timesFrom(6));
+    expect(await listening).toEqual(timesFrom(0));
+    expect(await timesOf(second, pagination.after, 6)).toEqual(timesFrom(6));
     await subscriber.endAsync();
     expect((await second.stop()).code).toBe(0);
   });
