@@ -20,6 +20,7 @@ const FOLDERS = [
   "bench/README.md",
   "deploy/README.md",
   "deploy/cluster/README.md",
+  "deploy/home-assistant/README.md",
   "deploy/npm/README.md",
   "examples/README.md",
 ];
