@@ -31,6 +31,7 @@ const FILES = [
   "server/live",
   "browser/page",
   "browser/seen",
+  "browser/fenced-map",
   "server/density",
   "server/tiles",
   "server/start",

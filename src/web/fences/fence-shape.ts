@@ -20,14 +20,23 @@ export const FINE_CORNERS = 180;
 /** The width of the world in pixels at zoom 0. */
 const WORLD_PIXELS = 512;
 
+/** A name is shown from the zoom on at which its geofence is so wide: far out there is no room for names. */
+const NAMED_PIXELS_MIN = 24;
+
 /** The feature of a geofence. A corridor is a line, whose width in pixels at zoom 0 is a property. */
 export function fenceFeature(fence: NewFence & Partial<Fence>, corners = CORNERS): GeoJSON.Feature {
   const { geometry, properties } = fence;
   const { color = "", active = true } = properties;
   return feature(mapGeometry(fence, corners), {
-    ...{ id: fence.id ?? "", name: properties.name ?? "", color, active },
+    ...{ id: fence.id ?? "", name: properties.name ?? "", color, active, named_from: namedFrom(fence) },
     ...(geometry.type === "LineString" ? { width: corridorPixels(fence) } : {}),
   });
+}
+
+function namedFrom(fence: NewFence): number {
+  const { west, south, east, north } = fenceBounds(fence);
+  const degrees = Math.max(east - west, north - south);
+  return Math.max(0, Math.log2((NAMED_PIXELS_MIN * 360) / (WORLD_PIXELS * degrees)));
 }
 
 function mapGeometry({ geometry, properties }: NewFence, corners: number): GeoJSON.Geometry {

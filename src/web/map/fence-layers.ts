@@ -70,6 +70,7 @@ export function fenceMarkLayers(colors: MapColors): LayerSpecification[] {
       id: "fence-names",
       type: "symbol",
       source: "fences",
+      filter: [">=", ["zoom"], ["get", "named_from"]],
       layout: {
         "text-field": ["get", "name"],
         "text-font": MEDIUM,

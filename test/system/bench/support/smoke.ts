@@ -14,6 +14,7 @@ export const SLOW_BENCHES: readonly string[] = [
   "track",
   "page",
   "seen",
+  "fenced-map",
   "fairness",
   "cluster",
   "nodes",
@@ -21,7 +22,7 @@ export const SLOW_BENCHES: readonly string[] = [
   "decade",
   "seal",
 ];
-const OF_BROWSER: readonly string[] = ["page", "seen"];
+const OF_BROWSER: readonly string[] = ["page", "seen", "fenced-map"];
 
 export async function bench(...args: string[]) {
   const argv = [process.execPath, join(BENCH, "main.ts"), ...args];

@@ -112,3 +112,24 @@ test("the tool changes circles and polygons of one ring, and no others", () => {
   expect(drawnShapeOf(circle(1, 2, 30))).toEqual({ kind: "circle", center: [1, 2], radiusMeters: 30 });
   expect(drawnShapeOf(ACROSS)).toBeNull();
 });
+
+test("a geofence has its name from the zoom on at which it is 24 pixels wide", () => {
+  const namedFrom = (fence: NewFence) => fenceFeature(fence).properties!.named_from as number;
+  const pixelsWide = (fence: NewFence) => {
+    const { west, east } = fenceBounds(fence);
+    return ((east - west) / 360) * 512 * 2 ** namedFrom(fence);
+  };
+  for (const fence of [circle(0, 0, 50), circle(179.9, 60, 20_000), ACROSS])
+    expect(pixelsWide(fence)).toBeCloseTo(24);
+  const world = {
+    ...ACROSS,
+    geometry: {
+      type: "LineString",
+      coordinates: [
+        [-179, 0],
+        [-1, 0],
+      ],
+    },
+  } as NewFence;
+  expect(namedFrom({ ...world, properties: { buffer_meters: 10 } })).toBe(0);
+});
