@@ -1,8 +1,10 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Api } from "../api/api.ts";
-import { ApiError, retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
-import { type Fence, type FenceEvent, fencePath, nameOf } from "../fences/fence.ts";
+import { type ApiError, retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
+import type { LiveEvents } from "../devices/live-events.ts";
+import type { FenceEvent } from "../fences/fence.ts";
 import { eventText } from "../fences/fence-texts.ts";
+import { WatchNames } from "../fences/watch-names.ts";
 import type { Place } from "../geo/earth.ts";
 import { areOfSame, type History } from "../history/history.ts";
 import { headAt } from "../history/track.ts";
@@ -15,6 +17,8 @@ import { positionTime } from "../time/format.ts";
 export interface DayEventsParts {
   readonly api: Pick<Api, "get" | "retries">;
   readonly map: { readonly fences: { setDayEvents(marks: readonly EventMark[]): void } };
+  readonly liveEvents: Pick<LiveEvents, "follow">;
+  readonly nowMs?: () => number;
   readonly changed: () => void;
 }
 
@@ -31,8 +35,9 @@ const DAYS_MAX = 31;
 /** The events of the chosen device in the shown days. */
 export class DayEvents {
   readonly #parts: DayEventsParts;
-  /** By the id of a geofence or an alert. */
-  readonly #names = new Map<string, string>();
+  readonly #names: WatchNames;
+  /** Ends the following of the chosen device. */
+  #unfollow = () => {};
   #history: History | null = null;
   #request = new AbortController();
   #events: readonly FenceEvent[] = [];
@@ -41,6 +46,7 @@ export class DayEvents {
 
   constructor(parts: DayEventsParts) {
     this.#parts = parts;
+    this.#names = new WatchNames(parts.api);
   }
 
   get events(): readonly FenceEvent[] {
@@ -61,15 +67,32 @@ export class DayEvents {
     if (history === this.#history) return;
     this.#history = history;
     if (!isSame) this.#set([], false);
+    const isShown = history !== null && !history.isView && history.span.days <= DAYS_MAX;
+    if (!isSame) this.#follow(isShown ? history : null);
+    this.#reload(isShown ? history : null);
+  }
+
+  /** While the days go on, loads again whenever something happens to the device. */
+  #follow(history: History | null): void {
+    this.#unfollow();
+    this.#unfollow = () => {};
+    const { liveEvents, nowMs = Date.now } = this.#parts;
+    if (history === null || history.range.endMs < nowMs()) return;
+    this.#unfollow = liveEvents.follow((events) => {
+      const isOfDevice = events?.some(({ device_id }) => device_id === history.deviceId) ?? true;
+      if (isOfDevice) this.#reload(this.#history);
+    });
+  }
+
+  #reload(history: History | null): void {
     this.#request.abort();
     this.#request = new AbortController();
-    if (history === null || history.isView || history.span.days > DAYS_MAX) return;
-    void this.#load(history, this.#request.signal);
+    if (history !== null) void this.#load(history, this.#request.signal);
   }
 
   /** What the geofence or the alert of an event is called. */
-  nameOf({ fence_id, alert_id }: FenceEvent): string {
-    return this.#names.get(fence_id ?? alert_id ?? "") ?? (alert_id === undefined ? "Geofence" : "Alert");
+  nameOf(event: FenceEvent): string {
+    return this.#names.nameOf(event);
   }
 
   /** Where the device was at an event; null if that is not known. */
@@ -89,36 +112,12 @@ export class DayEvents {
     try {
       const ask = () => api.get<EventsAnswer>(path, query, signal);
       const { events, pagination } = await api.retries.ask(ask, { signal, onPause });
-      await this.#learnNames(events, signal);
+      await this.#names.learn(events, signal);
       this.#fault = null;
       this.#set(events, pagination.has_more);
       changed();
     } catch (error) {
       if (!signal.aborted) fail(sentenceOf(error));
-    }
-  }
-
-  async #learnNames(events: readonly FenceEvent[], signal: AbortSignal): Promise<void> {
-    const paths = new Map<string, string>();
-    for (const { fence_id, alert_id } of events) {
-      if (fence_id !== undefined) paths.set(fence_id, fencePath(fence_id));
-      if (alert_id !== undefined) paths.set(alert_id, `/api/v1/alerts/${encodeURIComponent(alert_id)}`);
-    }
-    const unknown = [...paths].filter(([id]) => !this.#names.has(id));
-    await Promise.all(
-      unknown.map(async ([id, path]) => this.#names.set(id, await this.#readName(path, signal))),
-    );
-  }
-
-  /** One that was deleted has no name any more. */
-  async #readName(path: string, signal: AbortSignal): Promise<string> {
-    try {
-      const answer = await this.#parts.api.get<NamedAnswer>(path, {}, signal);
-      if (answer.geofence !== undefined) return nameOf(answer.geofence);
-      return answer.alert?.name ?? "Alert";
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return "Deleted";
-      throw error;
     }
   }
 
@@ -133,11 +132,6 @@ export class DayEvents {
     });
     this.#parts.map.fences.setDayEvents(marks);
   }
-}
-
-interface NamedAnswer {
-  readonly geofence?: Fence;
-  readonly alert?: { readonly name?: string };
 }
 
 interface EventListParts {

@@ -3,6 +3,7 @@ import { LatePart } from "../api/late-part.ts";
 import type { Corrections } from "../corrections/corrections.ts";
 import type { Days } from "../days/days.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
+import type { LiveEvents } from "../devices/live-events.ts";
 import { DayLine, metersPerPixel } from "../history/day-line.ts";
 import type { History } from "../history/history.ts";
 import { Moment } from "../history/moment.ts";
@@ -61,6 +62,7 @@ export interface DeviceNeeds {
   readonly api: Api;
   readonly zones: { readonly zone: string };
   readonly table: DeviceTable;
+  readonly liveEvents: LiveEvents;
   readonly map: MapView;
   readonly viewOf: () => { readonly not_before: number } | null;
   readonly settings: Settings;
@@ -89,7 +91,7 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     dayLine.color(plots.lineSpeed);
     changed();
   });
-  const events = new DayEvents({ api, map, changed });
+  const events = new DayEvents({ api, map, liveEvents: needs.liveEvents, changed });
   const today = new TodayDistance({ api, changed });
   const coordinates = new Coordinates({ navigator, changed });
   const moment = new Moment({ map, changed, textAt: (ms, zone) => momentText(ms, zone, plots.lineSpeed) });

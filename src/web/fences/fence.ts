@@ -64,6 +64,11 @@ export type EventKind = "enter" | "exit" | "dwell" | "alert_start" | "alert_end"
 
 /** An event of a geofence, or of an alert. */
 export interface FenceEvent {
+  /** A preview has neither this nor a revision. */
+  readonly id?: string;
+  readonly revision?: number;
+  /** Whether it turned out not to have happened. */
+  readonly withdrawn?: true;
   readonly kind: EventKind;
   /** Unix ms, as the other times. */
   readonly timestamp: number;

@@ -7,10 +7,12 @@ import { Webhooks, type WebhooksParts } from "../webhooks/webhooks.ts";
 import { webhooksBody, webhooksTitle } from "../webhooks/webhooks-panel.ts";
 import { fencesBody, fencesTitle } from "./fences-panel.ts";
 import { Fencing, type FencingParts } from "./fencing.ts";
+import { RecentEvents, type RecentEventsParts } from "./recent-events.ts";
+import { recentBody } from "./recent-panel.ts";
 
-export type FencesParts = Omit<FencingParts, "onPicked"> & AlertsParts & WebhooksParts;
+export type FencesParts = Omit<FencingParts, "onPicked"> & AlertsParts & RecentEventsParts & WebhooksParts;
 
-type TabName = "fences" | "alerts" | "webhooks";
+type TabName = "fences" | "alerts" | "events" | "webhooks";
 
 /** What the card is about. */
 interface Tab {
@@ -28,11 +30,12 @@ interface Tab {
   isAllowed(): boolean;
 }
 
-/** The card of the geofences, the alerts and the webhooks. Its code is loaded when a user first opens it. */
+/** The card of the geofences, the alerts, their events and the webhooks. Its code is loaded when it is first opened. */
 export class Fences {
   readonly #parts: FencesParts;
   readonly fencing: Fencing;
   readonly alerts: Alerts;
+  readonly recent: RecentEvents;
   readonly webhooks: Webhooks;
   readonly #tabs: Readonly<Record<TabName, Tab>>;
   #name: TabName = "fences";
@@ -41,9 +44,11 @@ export class Fences {
     this.#parts = parts;
     const fencing = new Fencing({ ...parts, onPicked: () => this.show("fences") });
     const alerts = new Alerts(parts);
+    const recent = new RecentEvents(parts);
     const webhooks = new Webhooks(parts);
     this.fencing = fencing;
     this.alerts = alerts;
+    this.recent = recent;
     this.webhooks = webhooks;
     this.#tabs = {
       fences: {
@@ -62,6 +67,15 @@ export class Fences {
         open: () => alerts.open(),
         leave: () => alerts.leave(),
         escape: () => alerts.escape(),
+        isAllowed: () => true,
+      },
+      events: {
+        label: "Events",
+        title: () => null,
+        body: () => recentBody(recent),
+        open: () => recent.open(),
+        leave: () => false,
+        escape: () => false,
         isAllowed: () => true,
       },
       webhooks: {
@@ -88,6 +102,7 @@ export class Fences {
 
   show(name: TabName): void {
     if (name !== this.#name) {
+      this.recent.close(); // It holds a connection.
       this.#name = name;
       this.#tabs[name].open();
     }
@@ -96,7 +111,7 @@ export class Fences {
 
   /** Begins a geofence around a stop of a device's day. */
   beginAtStop(stay: Stay, track: Track): void {
-    this.#name = "fences";
+    this.show("fences");
     this.fencing.beginAtStop(stay, track);
   }
 
@@ -111,6 +126,7 @@ export class Fences {
   close(): boolean {
     if (!this.isOpen) return false;
     this.alerts.close();
+    this.recent.close();
     this.webhooks.close();
     this.fencing.close();
     return true;

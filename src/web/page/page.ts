@@ -6,6 +6,7 @@ import { DeviceList } from "../devices/device-list.ts";
 import { DeviceTable } from "../devices/device-table.ts";
 import { ListView } from "../devices/list-view.ts";
 import { LiveDevices, liveWhileSeen } from "../devices/live.ts";
+import { LiveEvents } from "../devices/live-events.ts";
 import type { Trails } from "../history/trails.ts";
 import { FileImport } from "../import/file-import.ts";
 import { MapView } from "../map/map-view.ts";
@@ -57,8 +58,11 @@ export class Page {
     const { api, table, keyboard, settings } = this;
     const { retries } = api;
     this.session = new Session({ api, retries, changed: () => this.#sessionChanged() });
-    this.live = new LiveDevices({ fetch: (path, init) => api.fetch(path, init), table, retries, changed });
+    const streamed = (path: string, init: RequestInit) => api.fetch(path, init);
+    this.live = new LiveDevices({ fetch: streamed, table, retries, changed });
     liveWhileSeen(this.live);
+    const liveEvents = new LiveEvents({ fetch: streamed, retries });
+    liveWhileSeen(liveEvents);
     const list = new DeviceList(table, changed);
     this.listView = new ListView({ table, list, changed, choose: (id) => this.device.chosen.choose(id) });
     const mayRead = () => this.session.may("read");
@@ -75,13 +79,13 @@ export class Page {
     const onMove = (hasBegun: boolean) => (hasBegun ? sheet.lower() : sheet.show("time"));
     const onCorrected = () => this.#reloadPast();
     this.device = createDeviceParts({
-      ...{ api, zones, table, map, viewOf, settings, mayEdit, keyId },
+      ...{ api, zones, table, liveEvents, map, viewOf, settings, mayEdit, keyId },
       ...{ onChoose, onMove, onCorrected, changed },
     });
     const { chosen } = this.device;
     const mayManage = () => this.session.may("manage");
     this.tools = new Tools({
-      ...{ api, table, map, chosen, zones, settings, sheet, mayRead, mayManage, changed },
+      ...{ api, table, liveEvents, map, chosen, zones, settings, sheet, mayRead, mayManage, changed },
     });
     this.tools.setKeys(keyboard);
     const refusal = () =>

@@ -1,6 +1,7 @@
 import type { Api } from "../api/api.ts";
 import { LatePart } from "../api/late-part.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
+import type { LiveEvents } from "../devices/live-events.ts";
 import type { Fences, FencesParts } from "../fences/fences.ts";
 import type { Units } from "../geo/units.ts";
 import type { Making } from "../keys/making.ts";
@@ -20,6 +21,7 @@ export interface Chosen {
 export interface ToolsParts {
   readonly api: Api;
   readonly table: DeviceTable;
+  readonly liveEvents: LiveEvents;
   readonly map: NearbyMap & DensityMap & LapseMap & FencesParts["map"];
   readonly chosen: Chosen;
   readonly zones: { readonly zone: string };

@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
 import { store } from "../../support/client.ts";
-import { send } from "../../webhooks/subscriber.ts";
 import { violationsOf } from "../support/axe.ts";
+import { expectOpenToAll } from "../support/looks.ts";
 import { drawnOver } from "../support/map.ts";
-import { describePage, type Stage } from "../support/stage.ts";
+import { describePage } from "../support/stage.ts";
 import { AWAY_DEGREES, DEPOT, NOON_MS, removeFences, reports, storedFences } from "./van.ts";
 
 /*
@@ -13,16 +13,11 @@ import { AWAY_DEGREES, DEPOT, NOON_MS, removeFences, reports, storedFences } fro
 
 const YESTERDAY = new Date(NOON_MS).toISOString().slice(0, 10);
 
-async function eventsOf({ client }: Stage): Promise<readonly unknown[]> {
-  const answer = await send(client, "GET", "/api/v1/devices/van/events");
-  return (answer as unknown as { readonly events: readonly unknown[] }).events;
-}
-
 describePage(
   "a geofence around a stop",
   (stage) => {
     stage.test(
-      "two clicks make a geofence around a stop, whose events are in the day of the device",
+      "two clicks make a geofence around a stop, whose events come to the list and to the day of the device",
       async (visit, page) => {
         await visit.enter(stage.key, `/map?device=van&day=${YESTERDAY}&zone=UTC`);
         await page
@@ -40,12 +35,18 @@ describePage(
         // What it tells from now on is in the day of the device.
         const outside = { longitude: DEPOT.longitude + AWAY_DEGREES };
         await store(stage.client, [{ device_id: "van", timestamp: Date.now(), ...DEPOT, ...outside }]);
-        await store(stage.client, [{ device_id: "van", timestamp: Date.now() + 1, ...DEPOT }]);
-        await visit.until("the event", async () => (await eventsOf(stage)).length > 0);
         await visit.goto("/map?device=van&zone=UTC");
+        await page.getByRole("heading", { name: "van" }).waitFor();
+        await page.keyboard.press("g");
+        await page.getByRole("button", { name: "Events", exact: true }).click();
+        await page.getByText("Nothing has happened yet.").waitFor();
+        await expectOpenToAll(page);
+        await store(stage.client, [{ device_id: "van", timestamp: Date.now(), ...DEPOT }]);
+        const name = String(circle!.properties.name);
+        await page.locator(".item-events").getByText(`${name}: Entered`).waitFor();
         const event = page.locator(".day-events button");
         await event.getByText("Entered").waitFor();
-        expect(await event.locator(".name").textContent()).toBe(String(circle!.properties.name));
+        expect(await event.locator(".name").textContent()).toBe(name);
         await visit.until("its mark", async () => (await drawnOver(page))["day-events"]!.length === 1);
         expect(await violationsOf(page)).toEqual([]);
         await event.click();

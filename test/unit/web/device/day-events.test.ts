@@ -1,10 +1,15 @@
 import { expect, test } from "bun:test";
 import { DayEvents } from "../../../../src/web/device/day-events.ts";
+import type { EventsListener } from "../../../../src/web/devices/live-events.ts";
+import type { FenceEvent } from "../../../../src/web/fences/fence.ts";
 import type { History } from "../../../../src/web/history/history.ts";
 import { Track } from "../../../../src/web/history/track.ts";
 import { DAY, SPANS, type Span } from "../../../../src/web/time/local-day.ts";
 import { turns } from "../../../support/turns.ts";
 import { FakeServer } from "./fake-server.ts";
+
+/** In the middle of the day. */
+const NOW_MS = 43_200_000;
 
 /** A device that was at longitude 0 from the first second on, and at 0.001 from the third. */
 function historyOf(deviceId: string, more: Partial<History> = {}): History {
@@ -24,10 +29,16 @@ function setUp() {
   const server = new FakeServer();
   const marks: (readonly unknown[])[] = [];
   const map = { fences: { setDayEvents: (each: readonly unknown[]) => marks.push(each) } };
-  const events = new DayEvents({ api: server, map, changed: () => undefined });
+  const followers = new Set<EventsListener>();
+  const follow = (listener: EventsListener) => {
+    followers.add(listener);
+    return () => followers.delete(listener);
+  };
+  const nowMs = () => NOW_MS;
+  const events = new DayEvents({ api: server, map, liveEvents: { follow }, nowMs, changed: () => undefined });
   const list = () =>
     events.events.map((each) => [each.kind, events.nameOf(each), events.placeOf(each)?.longitude]);
-  return { server, marks, events, list };
+  return { server, marks, events, list, followers };
 }
 
 const page = (events: readonly object[]) => ({ events, pagination: { has_more: false } });
@@ -85,4 +96,23 @@ test("visitors of a share link, and spans that are too long, ask for none; a fai
   events.use(historyOf("van"));
   await server.refuse("/events");
   expect(events.fault).toBe("Too many days.");
+});
+
+test("while a day goes on, its events are loaded again when something happens to the device", () => {
+  const { server, events, followers } = setUp();
+  const tell = (device_id: string | null) => {
+    const happened = device_id === null ? null : [event({ device_id }) as unknown as FenceEvent];
+    for (const follower of followers) follower(happened);
+    return server.asked.length;
+  };
+  events.use(historyOf("van"));
+  const loaded = server.asked.length;
+  expect([tell("other"), tell("van"), tell(null)]).toEqual([loaded, loaded + 1, loaded + 2]);
+  events.use(historyOf("van"));
+  expect(followers.size).toBe(1);
+  events.use(historyOf("van", { range: { startMs: -86_400_000, endMs: 0 } }));
+  expect(followers.size).toBe(0); // Nothing happens in the past.
+  events.use(historyOf("van"));
+  events.use(null);
+  expect(followers.size).toBe(0);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Api } from "../../../../src/web/api/api.ts";
 import { DeviceTable } from "../../../../src/web/devices/device-table.ts";
+import { LiveEvents } from "../../../../src/web/devices/live-events.ts";
 import { Keyboard } from "../../../../src/web/shell/keyboard.ts";
 import { Tools } from "../../../../src/web/tools/tools.ts";
 
@@ -28,6 +29,7 @@ function setUp(mayRead = true) {
   const tools = new Tools({
     api,
     table,
+    liveEvents: new LiveEvents(api),
     map: {
       camera: CAMERA,
       baseMap: null,
