@@ -86,6 +86,8 @@ export class EventCluster {
 
 export class EventNode {
   app!: ArchiveApp;
+  /** The first message that the next start needs. */
+  floor = 1;
   readonly dataDir: string;
   readonly #cluster: EventCluster;
   readonly #name: string;
@@ -110,9 +112,11 @@ export class EventNode {
         files: createNodeFiles(),
         openSqlite: openNodeSqlite,
         stream: {
-          ...{ stream, fromMessage: 1, lastTaken: null, timers: time, nodeId: this.#name },
+          ...{ stream, fromMessage: this.floor, lastTaken: null, timers: time, nodeId: this.#name },
           idPrefix: `${this.#name}.${this.#starts++}`,
-          onFloor: async () => undefined,
+          onFloor: async (message) => {
+            this.floor = message;
+          },
           onFailed: () => undefined,
           purgedByMs: () => null,
         },

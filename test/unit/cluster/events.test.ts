@@ -3,11 +3,13 @@ import type { WatchEvent } from "../../../src/geofences/watch.ts";
 import { createManualClock, type ManualClock } from "../../../src/model/time/clock.ts";
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from "../../../src/model/time/units.ts";
 import { watchClockEntry } from "../../../src/model/watches/watch-clock-entry.ts";
+import { FileError } from "../../../src/runtime/files.ts";
 import { removeArchiveApps } from "../../support/archive-app.ts";
 import { EventCluster, type EventNode } from "../../support/geofences/event-cluster.ts";
 import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { CALM, ROUGH } from "../../support/stream/simulated-stream.ts";
+import { until } from "../../support/until.ts";
 
 /*
  * Events in a cluster: whichever node publishes, and whichever dies meanwhile, all nodes store the same events with the
@@ -152,3 +154,60 @@ test("all nodes store the same events in the same order, whichever publishes and
     }
   }
 }, 60_000);
+
+test("a seal gives up entries of events that the database has, and a node that starts then has them all", async () => {
+  const clock = createManualClock(START_MS);
+  const cluster = new EventCluster({ clock, random: seededRandom(1), weather: CALM });
+  const [first, second] = [await cluster.addNode(), await cluster.addNode()];
+  try {
+    cluster.lead(first);
+    await second.ask("POST", "geofences", FENCES[0]);
+    await cluster.settle();
+    await cluster.until(second.app.seal()); // The next one has no other entries to write into the archive.
+    clock.advance(MS_PER_HOUR);
+    const place = { latitude: CENTER[1], longitude: CENTER[0] };
+    await second.report(DEVICES.map((device_id) => ({ device_id, timestamp: clock.nowMs(), ...place })));
+    await cluster.settle();
+    const stored = first.stored();
+    expect(stored.length).toBe(DEVICES.length);
+    const { lastMessage } = cluster.servers.state();
+    clock.advance(10 * MS_PER_DAY);
+    await cluster.until(second.app.seal());
+    expect(second.floor).toBeGreaterThan(lastMessage);
+    await second.close();
+    await second.start();
+    await cluster.settle();
+    expect(second.stored()).toEqual(stored);
+  } finally {
+    await cluster.close();
+  }
+});
+
+test("a node whose database fails stores what was published meanwhile once it works again", async () => {
+  const clock = createManualClock(START_MS);
+  const cluster = new EventCluster({ clock, random: seededRandom(1), weather: CALM });
+  const [first, second] = [await cluster.addNode(), await cluster.addNode()];
+  try {
+    cluster.lead(first);
+    await first.ask("POST", "geofences", FENCES[0]);
+    await cluster.settle();
+    const { eventStore } = second.app.directory;
+    const { transact } = eventStore;
+    eventStore.transact = () => {
+      throw new FileError("write", "events.sqlite", "ENOSPC");
+    };
+    clock.advance(MS_PER_HOUR);
+    const place = { latitude: CENTER[1], longitude: CENTER[0] };
+    await second.report(DEVICES.map((device_id) => ({ device_id, timestamp: clock.nowMs(), ...place })));
+    await cluster.until(until(() => first.stored().length === DEVICES.length));
+    const waits = "Events and deliveries wait, and are stored once this works again";
+    await cluster.until(until(() => second.app.notes.some((note) => note.startsWith(waits))));
+    expect(second.stored()).toEqual([]);
+    eventStore.transact = transact;
+    await cluster.until(until(() => second.stored().length === DEVICES.length));
+    await cluster.settle();
+    expect(second.stored()).toEqual(first.stored());
+  } finally {
+    await cluster.close();
+  }
+});
