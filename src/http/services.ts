@@ -93,7 +93,7 @@ export interface Services extends QueryDependencies {
   readonly exports: () => Exports;
   readonly copies: Copies;
   readonly nearby: Nearby;
-  readonly viewers: Pick<Viewers, "open" | "openEvents" | "stop">;
+  readonly viewers: Pick<Viewers, "open" | "openEvents" | "openBoth" | "stop">;
   readonly loadPlaces: LoadPlaces;
   readonly baseMap: () => Pick<BaseMap, "world" | "streets">;
   /** How far memory is in the log, and the requests that wait for more. */

@@ -34,13 +34,13 @@ const RESETS: Readonly<Record<StreamMember, string>> = {
 };
 
 /** A comment without an event. Its id is valid to continue from; filters may have skipped entries before it. */
-export function beat(sequence: number): Bytes {
-  return encoded(beatText(sequence));
+export function beat(id: string): Bytes {
+  return encoded(beatText(id));
 }
 
 /** The first event: the reader is connected and knows all entries of the log up to this one. */
-export function beginning(member: StreamMember, sequence: number): Bytes {
-  return encoded(beginningText(member, sequence));
+export function beginning(members: readonly StreamMember[], id: string): Bytes {
+  return encoded(beginningText(members, id));
 }
 
 /** Writes events whose records look like those of current positions. */
@@ -158,22 +158,23 @@ function removedText(deviceId: DeviceId, sequence: number): string {
   return `event: removed\ndata: ${JSON.stringify({ device_id: deviceId, sequence })}\n\n`;
 }
 
-function beginningText(member: StreamMember, sequence: number): string {
-  return `retry: ${RETRY_MS}\nid: ${sequence}\ndata: {"${member}":[]}\n\n`;
+function beginningText(members: readonly StreamMember[], id: string): string {
+  const empty = members.map((member) => `"${member}":[]`).join();
+  return `retry: ${RETRY_MS}\nid: ${id}\ndata: {${empty}}\n\n`;
 }
 
-function beatText(sequence: number): string {
-  return `: nothing new\nid: ${sequence}\n\n`;
+function beatText(id: string): string {
+  return `: nothing new\nid: ${id}\n\n`;
 }
 
 function resetText(member: StreamMember, sequence: number): string {
-  return `event: reset\nid: ${sequence}\ndata: ${JSON.stringify({ message: RESETS[member] })}\n\n`;
+  return `event: reset\nid: ${sequence}\ndata: ${JSON.stringify({ member, message: RESETS[member] })}\n\n`;
 }
 
 export const EXAMPLE_STREAM = [
-  beginningText("locations", 1_452_216),
+  beginningText(["locations"], "1452216"),
   `${eventBegin(1_452_217)}${JSON.stringify(exampleRecord("current"))}${EVENT_END}`,
-  beatText(1_452_219),
+  beatText("1452219"),
   removedText("4836" as DeviceId, 1_452_230),
   `${eventBegin(1_452_230)}${EVENT_END}`,
   resetText("locations", 1_520_001),

@@ -5,6 +5,7 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { EventViewerQuery } from "../../service/live/event-feed.ts";
 import type { EventFeeds } from "../../service/live/event-feeds.ts";
 import type { Live, Viewer, ViewerQuery } from "../../service/live/live.ts";
+import { MergedViewer } from "../../service/live/merged-viewer.ts";
 import type { ViewerSlots } from "../../service/live/viewer-slots.ts";
 import type { ViewerCounts } from "../../service/metrics/meters.ts";
 import type { Call } from "../call.ts";
@@ -81,21 +82,41 @@ export class Viewers {
   }
 
   /** Opens a stream of positions. It ends with its client, with its key, or after a stall of minutes. */
-  open(call: LiveCall, { names, ...query }: LiveQuery): Result<ViewerStream, ServiceError> {
-    const writer = this.#writerFor(call.view, names ?? NO_NAMES);
-    return this.#openStream(call, "locations", () => this.#live.open(call.appId, query, writer));
+  open(call: LiveCall, query: LiveQuery): Result<ViewerStream, ServiceError> {
+    return this.#openStream(call, ["locations"], () => idOfPlace(this.#openPositions(call, query)));
   }
 
   /** Opens a stream of events of geofences and alerts, which share links have none of. */
   openEvents(call: LiveCall, query: EventViewerQuery): Result<ViewerStream, ServiceError> {
-    assert(call.view === null, "events have exact times and places");
-    return this.#openStream(call, "events", () => this.#feeds.open(call.appId, query, this.#eventWriter));
+    return this.#openStream(call, ["events"], () => idOfPlace(this.#openWatched(call, query)));
+  }
+
+  /** Opens a stream of both. */
+  openBoth(
+    call: LiveCall,
+    query: LiveQuery,
+    eventQuery: EventViewerQuery,
+  ): Result<ViewerStream, ServiceError> {
+    return this.#openStream(call, ["locations", "events"], () => {
+      const events = this.#openWatched(call, eventQuery); // First, since it may fail.
+      const viewer = new MergedViewer(this.#openPositions(call, query), events);
+      return { viewer, idOf: () => viewer.sentId };
+    });
+  }
+
+  #openPositions({ appId, view }: LiveCall, { names, ...query }: LiveQuery): Viewer {
+    return this.#live.open(appId, query, this.#writerFor(view, names ?? NO_NAMES));
+  }
+
+  #openWatched({ appId, view }: LiveCall, query: EventViewerQuery): Viewer {
+    assert(view === null, "events have exact times and places");
+    return this.#feeds.open(appId, query, this.#eventWriter);
   }
 
   #openStream(
     call: LiveCall,
-    member: StreamMember,
-    openViewer: () => Viewer,
+    members: readonly StreamMember[],
+    openViewer: () => Pick<ViewerStreamOptions, "viewer" | "idOf">,
   ): Result<ViewerStream, ServiceError> {
     const { appId, keyId, view } = call;
     const leave = this.#slots.take({ appId, keyId, isView: view !== null });
@@ -103,9 +124,9 @@ export class Viewers {
       this.#counts.refused++;
       return fail(TOO_MANY);
     }
-    let viewer: Viewer;
+    let opened: Pick<ViewerStreamOptions, "viewer" | "idOf">;
     try {
-      viewer = openViewer();
+      opened = openViewer();
     } catch (error) {
       leave();
       throw error;
@@ -113,8 +134,8 @@ export class Viewers {
     const { signal } = call.request;
     const stream: ViewerStream = new ViewerStream({
       timers: this.#timers,
-      viewer,
-      member,
+      ...opened,
+      members,
       onEvent: () => this.#counts.events++,
       onEnd: () => {
         leave();
@@ -167,14 +188,21 @@ export class Viewers {
   }
 }
 
+function idOfPlace(viewer: Viewer): Pick<ViewerStreamOptions, "viewer" | "idOf"> {
+  return { viewer, idOf: () => String(viewer.sentSequence) };
+}
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Proxies, and Bun, close a connection that is silent for about a minute. */
 const BEAT_MS = 15_000;
 
 export interface ViewerStreamOptions {
-  readonly viewer: Viewer;
-  readonly member: StreamMember;
+  readonly viewer: Pick<Viewer, "next" | "isWithinEvent" | "close">;
+  /** What its events have. */
+  readonly members: readonly StreamMember[];
+  /** The id up to which the viewer knows everything. */
+  readonly idOf: () => string;
   /** Called when an event has been sent to its end. */
   readonly onEvent: () => void;
   readonly onEnd: () => void;
@@ -185,8 +213,9 @@ export interface ViewerStreamOptions {
  * The stream of one viewer. It requests a piece when its connection has room, so a stalled one holds one piece at most.
  */
 export class ViewerStream implements Sendable {
-  readonly #viewer: Viewer;
-  readonly #member: StreamMember;
+  readonly #viewer: ViewerStreamOptions["viewer"];
+  readonly #members: readonly StreamMember[];
+  readonly #idOf: () => string;
   readonly #onEvent: () => void;
   readonly #onEnd: () => void;
   readonly #timers: Timers;
@@ -198,9 +227,10 @@ export class ViewerStream implements Sendable {
   #isOver = false;
   #readMs: number;
 
-  constructor({ viewer, member, onEvent, onEnd, timers }: ViewerStreamOptions) {
+  constructor({ viewer, members, idOf, onEvent, onEnd, timers }: ViewerStreamOptions) {
     this.#viewer = viewer;
-    this.#member = member;
+    this.#members = members;
+    this.#idOf = idOf;
     this.#onEvent = onEvent;
     this.#onEnd = onEnd;
     this.#timers = timers;
@@ -209,7 +239,7 @@ export class ViewerStream implements Sendable {
 
   async *pieces(): AsyncIterable<Bytes> {
     try {
-      let piece = this.#isOver ? null : beginning(this.#member, this.#viewer.sentSequence);
+      let piece = this.#isOver ? null : beginning(this.#members, this.#idOf());
       for (; piece !== null; piece = await this.#next()) yield piece;
     } finally {
       this.close();
@@ -239,7 +269,7 @@ export class ViewerStream implements Sendable {
     let isBeat = false;
     const stopQuiet = this.#timers.after(BEAT_MS, () => {
       isBeat = !this.#viewer.isWithinEvent;
-      if (isBeat) resolve(beat(this.#viewer.sentSequence));
+      if (isBeat) resolve(beat(this.#idOf()));
     });
     if (this.#coming === null) this.#request();
     else if (this.#isReady) resolve(this.#coming);

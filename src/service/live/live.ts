@@ -49,6 +49,8 @@ export interface Viewer {
   readonly sentSequence: number;
   /** Whether an event has begun but not ended. */
   readonly isWithinEvent: boolean;
+  /** Whether `next` was called and has nothing yet. */
+  readonly isWaiting: boolean;
   close(): void;
 }
 

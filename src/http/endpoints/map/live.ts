@@ -1,5 +1,5 @@
 import { EVENT_KINDS } from "../../../geofences/watch.ts";
-import type { Result } from "../../../lib/result.ts";
+import { ok, type Result } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import type { DeviceId } from "../../../model/ids.ts";
 import type { EventViewerQuery } from "../../../service/live/event-feed.ts";
@@ -7,7 +7,7 @@ import { EXAMPLE_STREAM } from "../../answer/live-events.ts";
 import type { LiveQuery } from "../../answer/viewers.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { bbox, names, profiles } from "../../parameters/common.ts";
-import { choice, flag, optionalNumber, severalTexts, severalWords } from "../../parameters/kinds.ts";
+import { flag, optionalNumber, severalTexts, severalWords } from "../../parameters/kinds.ts";
 import type { QueryValues } from "../../parameters/parameter.ts";
 import { optionalUserId } from "../../parameters/path-parameter.ts";
 
@@ -15,6 +15,8 @@ import { optionalUserId } from "../../parameters/path-parameter.ts";
 const DEVICES_MAX = 100;
 
 const LAST_EVENT_ID = "Last-Event-ID";
+
+const TYPES = ["location", "event"] as const;
 
 /** Geofences and alerts that a URL names. */
 const WATCHES_MAX = 100;
@@ -28,10 +30,10 @@ const since = optionalNumber("integer", {
 });
 
 const query = {
-  types: choice(
-    "What the stream tells: positions (location), or events of geofences and alerts (event), of which keys with `view` have none.",
-    ["location", "event"],
-    "location",
+  types: severalWords(
+    "What the stream tells: positions, or events of geofences and alerts, of which keys with `view` have none, or both.",
+    TYPES,
+    ["location"],
   ),
   since,
   bbox: bbox("Only devices whose latest position is in this box."),
@@ -52,6 +54,15 @@ const query = {
 
 type LiveValues = QueryValues<typeof query>;
 
+/** Up to where a client knows everything; null for what begins now. */
+interface Places {
+  readonly sequence: number | null;
+  readonly seq: number | null;
+}
+
+/** Ids of a stream of both: the number of a log entry, and a place among the events. */
+const PLACES = /^(\d{1,16})-(\d{1,16})$/;
+
 export const live = queryEndpoint({
   operationId: "streamChanges",
   tag: "App",
@@ -70,6 +81,9 @@ export const live = queryEndpoint({
     "\n\nWith `types=event` the stream carries events of geofences and alerts, as `/api/v1/events` has them with `after`: in the",
     "order in which they were stored, each change again, and those that were taken back with `withdrawn`. All stored events",
     "are known, so a stream continues after any break. `reset` then means that this server has no such place.",
+    "\n\nWith `types=location,event` one stream carries both, each in events of its own. Ids then have both places, as",
+    `81221-1795198842517, and continue the stream as \`${LAST_EVENT_ID}\`; \`since\` is about positions, and events start now.`,
+    "The `member` of a `reset` tells whether `locations` or `events` are meant.",
   ].join(" "),
   path: "/api/v1/live",
   isForViews: true,
@@ -81,7 +95,7 @@ export const live = queryEndpoint({
       in: "header",
       required: false,
       description: "The id of the last event that was read; takes precedence over `since`.",
-      schema: since.schema,
+      schema: { type: "string", pattern: "^\\d{1,16}(-\\d{1,16})?$" },
     },
   ],
   wrongQuery: "since=-1",
@@ -91,24 +105,28 @@ export const live = queryEndpoint({
     schema: {
       type: "string",
       description:
-        "`data` of an event is an object with `locations`, an array of CurrentRecord (ViewRecord for `view` keys), on one line. `profiles=true` adds `profile` to them. With `types=event` it is an object with `events`, an array of Event.",
+        "`data` of an event is an object with `locations`, an array of CurrentRecord (ViewRecord for `view` keys), on one line. `profiles=true` adds `profile` to them. With `types=event` it is an object with `events`, an array of Event. The first one has all members that the stream's events have, empty.",
       example: EXAMPLE_STREAM,
     },
   },
   open({ viewers }) {
     return (call, values) => {
-      const last = readLastEventId(call.request);
-      if (!last.ok) return call.fail(last.error);
+      const places = readPlaces(call.request, values);
+      if (!places.ok) return call.fail(places.error);
       const misplaced = findMisplaced(values);
       if (misplaced !== null) return call.fail({ kind: "invalid_parameter", message: misplaced });
-      const isOfEvents = values.types === "event";
       // Areas would tell where a device is more exactly than a share link may.
-      if (isOfEvents && call.view !== null)
+      if (values.types.includes("event") && call.view !== null)
         return call.fail({ kind: "permission_missing", permission: "read" });
-      const from = last.value ?? values.since;
-      const opened = isOfEvents
-        ? viewers.openEvents(call, eventQueryOf(values, from))
-        : viewers.open(call, { ...locationQueryOf(values, from), view: call.view });
+      const { sequence, seq } = places.value;
+      const locations = { ...locationQueryOf(values, sequence), view: call.view };
+      const events = eventQueryOf(values, seq);
+      const opened =
+        values.types.length === 2
+          ? viewers.openBoth(call, locations, events)
+          : values.types[0] === "event"
+            ? viewers.openEvents(call, events)
+            : viewers.open(call, locations);
       if (!opened.ok) return call.fail(opened.error);
       if (call.request.method === "HEAD") opened.value.close(); // A HEAD needs no body.
       return call.events(opened.value);
@@ -132,26 +150,27 @@ function eventQueryOf(values: LiveValues, sinceSeq: number | null): EventViewerQ
   };
 }
 
-/** Says which parameter is about the other kind of stream; null if none is. */
-function findMisplaced({
-  types,
-  bbox: box,
-  names,
-  profiles,
-  kinds,
-  watch_id,
-  late,
-}: LiveValues): string | null {
-  const misplaced: Readonly<Record<LiveValues["types"], Readonly<Record<string, boolean>>>> = {
-    location: { kinds: kinds.length < EVENT_KINDS.length, watch_id: watch_id.length > 0, late },
-    event: { bbox: box !== null, names, profiles },
+/** Says which parameter is only about what the stream has not; null if none is. */
+function findMisplaced(values: LiveValues): string | null {
+  const { types, bbox: box, names, profiles, kinds, watch_id, late } = values;
+  const own: Readonly<Record<(typeof TYPES)[number], Readonly<Record<string, boolean>>>> = {
+    location: { bbox: box !== null, names, profiles },
+    event: { kinds: kinds.length < EVENT_KINDS.length, watch_id: watch_id.length > 0, late },
   };
-  const other = types === "event" ? "location" : "event";
-  const name = Object.entries(misplaced[types]).find(([, isGiven]) => isGiven)?.[0];
-  return name === undefined ? null : `${name} can't be combined with types=${types}, but with types=${other}`;
+  for (const type of TYPES) {
+    const name = Object.entries(own[type]).find(([, isThere]) => isThere)?.[0];
+    if (name !== undefined && !types.includes(type)) return `${name} needs ${type} among the types`;
+  }
+  return null;
 }
 
-/** A browser that reconnects sends this header in addition to its original query. */
-function readLastEventId(request: Request): Result<number | null, ServiceError> {
-  return since.parse(LAST_EVENT_ID, request.headers.get(LAST_EVENT_ID));
+/** A browser that reconnects sends the header in addition to its original query. */
+function readPlaces(request: Request, { types, since: asked }: LiveValues): Result<Places, ServiceError> {
+  const id = request.headers.get(LAST_EVENT_ID);
+  const both = types.length === 2 ? PLACES.exec(id ?? "") : null;
+  if (both !== null) return ok({ sequence: Number(both[1]), seq: Number(both[2]) });
+  const last = since.parse(LAST_EVENT_ID, id);
+  if (!last.ok) return last;
+  const place = last.value ?? asked;
+  return ok(types.includes("location") ? { sequence: place, seq: null } : { sequence: null, seq: place });
 }

@@ -8,14 +8,14 @@ export class ScriptedViewer implements Viewer {
   readonly appId: AppId;
   readonly query: ViewerQuery;
   readonly writer: EventWriter;
-  readonly sentSequence: number;
+  sentSequence: number;
   isWithinEvent = false;
   isClosed = false;
   /** How often it was asked what comes next. */
   asked = 0;
   #asking: PromiseWithResolvers<Bytes | null> | null = null;
-  /** What it is told next, and whether more of the event is to come then. */
-  readonly #next: [Bytes, boolean][] = [];
+  /** What it is told next, whether more of the event is to come then, and up to where it knows all otherwise. */
+  readonly #next: [Bytes, boolean, number | null][] = [];
 
   constructor(appId: AppId, query: ViewerQuery, writer: EventWriter) {
     this.appId = appId;
@@ -33,13 +33,17 @@ export class ScriptedViewer implements Viewer {
     return promise;
   }
 
-  tell(text: string, isWithinEvent = false): void {
-    this.#next.push([new TextEncoder().encode(text), isWithinEvent]);
+  tell(text: string, isWithinEvent = false, place: number | null = null): void {
+    this.#next.push([new TextEncoder().encode(text), isWithinEvent, place]);
     this.#hand();
   }
 
   fail(error: unknown): void {
     this.#asking!.reject(error);
+  }
+
+  get isWaiting(): boolean {
+    return this.#asking !== null;
   }
 
   close(): void {
@@ -49,8 +53,9 @@ export class ScriptedViewer implements Viewer {
 
   #hand(): void {
     if (this.#asking === null || this.#next.length === 0) return;
-    const [bytes, isWithinEvent] = this.#next.shift()!;
+    const [bytes, isWithinEvent, place] = this.#next.shift()!;
     this.isWithinEvent = isWithinEvent;
+    if (place !== null && !isWithinEvent) this.sentSequence = place;
     this.#asking.resolve(bytes);
     this.#asking = null;
   }

@@ -152,7 +152,9 @@ describe("Viewers", () => {
     viewer!.tell("one");
     await reader.read();
     const reset = new TextDecoder().decode(viewer!.writer.reset(99));
-    expect(reset).toMatch(/^event: reset\nid: 99\ndata: \{"message":"[^\n]*current\/columns[^\n]*"\}\n\n$/);
+    expect(reset).toMatch(
+      /^event: reset\nid: 99\ndata: \{"member":"locations","message":"[^\n]*current\/columns[^\n]*"\}\n\n$/,
+    );
     viewer!.tell(reset);
     await reader.read();
     expect(counts).toEqual({ events: 2, resets: 1, refused: 0 });
@@ -181,7 +183,8 @@ describe("ViewerStream", () => {
     viewer = new ScriptedViewer("fleet" as AppId, QUERY, NO_WRITER);
     stream = new ViewerStream({
       viewer,
-      member: "locations",
+      members: ["locations"],
+      idOf: () => String(viewer.sentSequence),
       timers: time,
       onEvent: () => events++,
       onEnd: () => ends++,

@@ -181,7 +181,7 @@ function createBrokenApp(): Promise<TestApp> {
     events: fault,
     webhooks: fault,
     nearby: fault,
-    viewers: { open: fault, openEvents: fault, stop: fault },
+    viewers: { open: fault, openEvents: fault, openBoth: fault, stop: fault },
     quarantine: fault,
     doctor: { note: fault, lastRequests: fault, examine: fault, forget: fault },
     ingest: fault,

@@ -153,19 +153,69 @@ test("a share link has none of it, and a key that may not read neither", async (
 });
 
 test.each([
-  ["types=event&bbox=-3,53,-2,54", "bbox"],
-  ["types=event&names=true", "names"],
-  ["types=event&profiles=true", "profiles"],
-  ["kinds=exit", "kinds"],
-  ["types=location&watch_id=depot", "watch_id"],
-  ["late=true", "late"],
-])("%s is refused, since %s is about the other stream", async (query, name) => {
+  ["types=event&bbox=-3,53,-2,54", "bbox", "location"],
+  ["types=event&names=true", "names", "location"],
+  ["types=event&profiles=true", "profiles", "location"],
+  ["kinds=exit", "kinds", "event"],
+  ["types=location&watch_id=depot", "watch_id", "event"],
+  ["late=true", "late", "event"],
+])("%s is refused, since %s is about the other stream", async (query, name, type) => {
   const { status, body } = await app.get(`/api/v1/live?${query}`);
-  const [asked, other] = query.includes("types=event") ? ["event", "location"] : ["location", "event"];
-  expect([status, body.message]).toEqual([
-    400,
-    `${name} can't be combined with types=${asked}, but with types=${other}`,
-  ]);
+  expect([status, body.message]).toEqual([400, `${name} needs ${type} among the types`]);
+});
+
+const BOTH = "/api/v1/live?types=location,event";
+const both = async (query = "", headers: Record<string, string> = {}) =>
+  new EventReader(await app.fetch(BOTH + query, { headers: { ...bearer(), ...headers } }));
+const report = (device_id: string) =>
+  app.store([{ device_id, latitude: 1, longitude: 2, timestamp: NOON_MS - 1000 }]);
+
+test("one stream has positions and events, and its ids the places of both, up to which all was sent", async () => {
+  const reader = await both();
+  const place = app.events.lastSeqOf(APP);
+  expect((await reader.next())!.data).toBe('{"locations":[],"events":[]}');
+  expect(reader.text).toContain(`id: 0-${place}\n`);
+  await report("bus");
+  expect(await reader.next()).toMatchObject({
+    id: `1-${place}`,
+    data: expect.stringContaining('"locations":[{'),
+  });
+  put("B");
+  const message = await reader.next();
+  expect(message).toMatchObject({ id: `1-${app.events.lastSeqOf(APP)}`, type: "message" });
+  expect(eventsOf(message)).toHaveLength(1);
+  await reader.cancel();
+
+  await report("tram");
+  put("C");
+  const resumed = await both("&since=0", { "last-event-id": message!.id });
+  await resumed.next();
+  const [one, other] = [await resumed.next(), await resumed.next()];
+  const texts = [one!.data, other!.data].sort();
+  expect(texts[0]).toContain('"events":[{');
+  expect(texts[0]).not.toContain("0B");
+  expect(texts[1]).toContain('"device_id":"tram"');
+  expect(texts[1]).not.toContain('"bus"');
+  expect(other!.id).toBe(`2-${app.events.lastSeqOf(APP)}`);
+  await resumed.cancel();
+});
+
+test("a stream of both takes since for positions, resets each by itself, and refuses an id that is none", async () => {
+  await report("bus");
+  const reader = await both("&since=0");
+  await reader.next();
+  expect((await reader.next())!.data).toContain('"device_id":"bus"');
+  await reader.cancel();
+  const lost = await both("", { "last-event-id": `1-${2 * NOON_MS}` });
+  await lost.next();
+  const reset = await lost.next();
+  expect([reset!.type, reset!.id]).toEqual(["reset", `1-${app.events.lastSeqOf(APP)}`]);
+  expect(JSON.parse(reset!.data)).toMatchObject({ member: "events" });
+  await lost.cancel();
+  const wrong = await app.fetch(BOTH, { headers: { ...bearer(), "last-event-id": "1-2-3" } });
+  const single = await app.fetch(PATH, { headers: { ...bearer(), "last-event-id": "1-2" } });
+  expect([wrong.status, single.status]).toEqual([400, 400]);
+  expect((await app.get(BOTH, "viewer")).status).toBe(403);
 });
 
 test("both kinds of streams share the slots of a key, and a HEAD holds none", async () => {
