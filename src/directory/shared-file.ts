@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { fail, ok, type Result } from "../lib/result.ts";
-import { systemTimers } from "../lib/schedule/timers.ts";
+import { afterInStep, systemTimers } from "../lib/schedule/timers.ts";
 import {
   FileValue,
   type FileValueDependencies,
@@ -172,7 +172,7 @@ export function watchFile(
   timers = systemTimers,
 ): FileWatch {
   let stopped = false;
-  let cancel = timers.after(intervalMs, look);
+  let cancel = afterInStep(timers, intervalMs, look);
   let reported = textOf(store.state);
 
   async function look(): Promise<void> {
@@ -183,7 +183,7 @@ export function watchFile(
       reported = textOf(store.state);
       onState(store.state);
     }
-    cancel = timers.after(intervalMs, look);
+    cancel = afterInStep(timers, intervalMs, look);
   }
 
   return {

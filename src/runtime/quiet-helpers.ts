@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import process from "node:process";
-import type { Timers } from "../lib/schedule/timers.ts";
+import { afterInStep, type Timers } from "../lib/schedule/timers.ts";
 
 /*
  * The runtime's own threads step back behind the one that answers. On few cores a compiler or a collector otherwise
@@ -36,7 +36,7 @@ export interface Threads {
  * Lets helper threads step back, the pool now and the others after 20 s, and looks again every second, since new ones
  * come. If the system refuses, everything runs as it did and nothing more is tried. The returned function ends it.
  */
-export function quietHelpers(threads: Threads | null, timers: Pick<Timers, "after">): () => void {
+export function quietHelpers(threads: Threads | null, timers: Timers): () => void {
   let quiet: ReadonlySet<string> = new Set();
   let looks = 0;
   let cancel = (): void => undefined;
@@ -47,7 +47,7 @@ export function quietHelpers(threads: Threads | null, timers: Pick<Timers, "afte
     } catch {
       return;
     }
-    cancel = timers.after(LOOK_MS, () => look(some));
+    cancel = afterInStep(timers, LOOK_MS, () => look(some));
   }
 
   if (threads !== null) look(threads);

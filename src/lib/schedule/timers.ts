@@ -14,6 +14,23 @@ export const systemTimers: Timers = {
   },
 };
 
+/** Timers fire up to this part of the interval too early, and would be set again for the same instant. */
+const EARLY_PART = 0.02;
+
+/**
+ * Like `after`, at the next multiple of the interval: whatever looks as often wakes an idle process once, and not each
+ * by itself.
+ */
+export function afterInStep(timers: Timers, intervalMs: number, call: () => void): () => void {
+  return timers.after(msToNextStep(timers, intervalMs), call);
+}
+
+/** The time until the next multiple of the interval. */
+export function msToNextStep(timers: Pick<Timers, "nowMs">, intervalMs: number): number {
+  const earlyMs = intervalMs * EARLY_PART;
+  return intervalMs - ((timers.nowMs() + earlyMs) % intervalMs) + earlyMs;
+}
+
 /** Resolves once the work has ended, but after `waitMs` at the latest. Rejects if the work does. */
 export async function atMost(timers: Timers, waitMs: number, work: Promise<unknown>): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-import { systemTimers } from "../../lib/schedule/timers.ts";
+import { msToNextStep, systemTimers } from "../../lib/schedule/timers.ts";
 
 /*
  * Counts since the start: requests, reports, durations, and how late the event loop is.
@@ -137,7 +137,7 @@ export interface EventLoopMeter {
 const LOOK_MS = 10;
 
 /** Each check wakes an idle process: a second after the last request, they come at this interval. */
-const REST_MS = 200;
+const REST_MS = 500;
 const LOOKS_TO_REST = 100;
 
 /** No request takes this long, so the machine or the program has a problem. */
@@ -161,7 +161,8 @@ export function watchEventLoop(onHeldUp: (delayMs: number) => void, timers = sys
   }
 
   function lookLater(): void {
-    const intervalMs = looksToRest > 0 ? LOOK_MS : REST_MS;
+    const isResting = looksToRest === 0;
+    const intervalMs = isResting ? msToNextStep(timers, REST_MS) : LOOK_MS;
     dueMs = timers.nowMs() + intervalMs;
     cancel = timers.after(intervalMs, look);
   }

@@ -19,6 +19,7 @@ function simulate(names: Record<string, string>, refusal: unknown = null) {
     },
   };
   const timers = {
+    nowMs: () => 0,
     after(_ms: number, call: () => void) {
       look = call;
       return () => {
