@@ -24,10 +24,21 @@ import {
 const INSERT = `INSERT OR REPLACE INTO unpublished (${EVENT_COLUMNS.join()})
   VALUES (${EVENT_COLUMNS.map(() => "?").join()})`;
 
-/** Events of a device that later records decided and that are not withdrawn. */
-const OF_TIME = "app_id = ?1 AND device_id = ?2 AND decided_ms > ?3 AND is_withdrawn = 0";
-const IS_PUBLISHED_ALIKE =
-  "NOT EXISTS (SELECT 1 FROM unpublished AS own WHERE own.app_id = events.app_id AND own.id = events.id)";
+/** Selects events of a device that records of a time decided and that are not withdrawn: those of a single process. */
+function sqlOf(columns: string, until: string): string {
+  return `SELECT ${columns} FROM events INDEXED BY events_by_decision WHERE ${ofTime(until)}`;
+}
+
+/** Those of a node: what it has decided otherwise than it is published takes the place of that. */
+function sqlOfNode(columns: string, until: string): string {
+  return `${sqlOf(columns, until)} AND NOT EXISTS
+      (SELECT 1 FROM unpublished AS own WHERE own.app_id = events.app_id AND own.id = events.id)
+    UNION ALL SELECT ${columns} FROM unpublished INDEXED BY unpublished_by_decision WHERE ${ofTime(until)}`;
+}
+
+function ofTime(until: string): string {
+  return `app_id = ?1 AND device_id = ?2 AND decided_ms > ?3 AND decided_ms ${until} ?4 AND is_withdrawn = 0`;
+}
 
 export interface DecidedCount {
   readonly count: number;
@@ -56,10 +67,7 @@ export class DecidedEvents {
    * one; with `Infinity` also those that the clock decided.
    */
   within(appId: AppId, deviceId: DeviceId, afterMs: number, untilMs: number): StoredEvent[] {
-    const sql = `SELECT * FROM events INDEXED BY events_by_decision
-        WHERE ${OF_TIME} AND decided_ms <= ?4 AND ${IS_PUBLISHED_ALIKE}
-      UNION ALL SELECT * FROM unpublished INDEXED BY unpublished_by_decision
-        WHERE ${OF_TIME} AND decided_ms <= ?4`;
+    const sql = (this.#isShared ? sqlOfNode : sqlOf)("*", "<=");
     return this.#database.prepare(sql).all(appId, deviceId, afterMs, untilMs).map(storedEventOf);
   }
 
@@ -68,12 +76,8 @@ export class DecidedEvents {
    * `Infinity` if there are fewer.
    */
   count(appId: AppId, deviceId: DeviceId, afterMs: number, limit: number): DecidedCount {
-    const sql = `SELECT count(*) AS count, max(decided_ms) AS last_ms FROM (
-      SELECT decided_ms FROM events INDEXED BY events_by_decision
-        WHERE ${OF_TIME} AND decided_ms < ?4 AND ${IS_PUBLISHED_ALIKE}
-      UNION ALL SELECT decided_ms FROM unpublished INDEXED BY unpublished_by_decision
-        WHERE ${OF_TIME} AND decided_ms < ?4
-      ORDER BY decided_ms LIMIT ?5)`;
+    const decided = (this.#isShared ? sqlOfNode : sqlOf)("decided_ms", "<");
+    const sql = `SELECT count(*) AS count, max(decided_ms) AS last_ms FROM (${decided} ORDER BY decided_ms LIMIT ?5)`;
     const row = this.#database.prepare(sql).find(appId, deviceId, afterMs, Infinity, limit)!;
     const count = Number(row.count);
     return { count, lastMs: count < limit ? Infinity : Number(row.last_ms) };
