@@ -42,7 +42,10 @@ export function alertForm(alerts: Alerts, draft: AlertDraft): TemplateResult {
     }
     ${textField({ name: "name", label: "Name", fault, value: name, set: (text) => editor.set({ name: text }, "name") })}
     ${deviceChips(alerts.devices, "Only of these devices")} ${faultBeside(fault, "devices")}
-    ${scheduleField({ schedule, zone, fault, set: (next) => editor.set({ schedule: next }, "schedule") })}
+    ${scheduleField({
+      ...{ schedule, zone, fault },
+      set: (change) => editor.set((before) => ({ schedule: change(before.schedule) }), "schedule"),
+    })}
     ${checkbox("It makes events", draft.isActive, (isActive) => editor.set({ isActive }, "active"))}`;
   const consequence = "It makes no more events. What it tells of now ends.";
   return html`${itemForm({ editor, draft, fields, cancel: () => alerts.leave() })}

@@ -102,7 +102,7 @@ export class FenceEditor {
   }
 
   /** Changes the form. */
-  set(changes: Partial<FenceDraft>, member: string): void {
+  set(changes: Partial<FenceDraft> | ((draft: FenceDraft) => Partial<FenceDraft>), member: string): void {
     if (this.draft === null) return;
     if (member === "color") this.#closeTool(); // It has its color from the start.
     this.form.set(changes, member);

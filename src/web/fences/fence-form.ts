@@ -28,7 +28,10 @@ export function fenceForm(fences: Fencing, draft: FenceDraft): TemplateResult {
     ${textField({ name: "name", label: "Name", fault, value: name, set: (text) => editor.set({ name: text }, "name") })}
     ${colorChoices(draft.color, (color) => editor.set({ color }, "color"))} ${faultBeside(fault, "color")}
     ${RULE_FIELDS.map((field) => rule(field, editor, draft))}
-    ${scheduleField({ schedule, zone, fault, set: (next) => editor.set({ schedule: next }, "schedule") })}
+    ${scheduleField({
+      ...{ schedule, zone, fault },
+      set: (change) => editor.set((before) => ({ schedule: change(before.schedule) }), "schedule"),
+    })}
     <details ?open=${[...FINE_FIELDS.map((field) => field.name), "devices"].some((member) => member === fault?.member)}>
       <summary>More rules</summary>
       ${deviceChips(fences.devices, "Only of these devices")} ${faultBeside(fault, "devices")}
@@ -80,6 +83,7 @@ function shapeHint({ mode }: FenceEditor, { geometry }: FenceDraft): string {
 function rule(field: NumberField, editor: FenceEditor, draft: FenceDraft): TemplateResult {
   const { name, label, unit } = field;
   const { fault } = editor.form;
-  const set = (text: string) => editor.set({ numbers: { ...draft.numbers, [name]: text } }, name);
+  const set = (text: string) =>
+    editor.set(({ numbers }) => ({ numbers: { ...numbers, [name]: text } }), name);
   return numberField({ name, label, fault, value: draft.numbers[name], set }, { unit });
 }

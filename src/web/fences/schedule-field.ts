@@ -12,7 +12,7 @@ interface ScheduleField {
   /** The zone of new hours. */
   readonly zone: string;
   readonly fault: DraftFault | null;
-  readonly set: (schedule: DraftSchedule) => void;
+  readonly set: (change: (before: DraftSchedule) => DraftSchedule) => void;
 }
 
 /** When a geofence or an alert is in force, in its form. */
@@ -20,7 +20,10 @@ export function scheduleField({ schedule, zone, fault, set }: ScheduleField): Te
   const weekly = (): DraftSchedule => {
     return { kind: "weekly", timezone: zone, days: WEEKDAYS.slice(0, 5), from: "08:00", to: "18:00" };
   };
-  const change = (event: Event) => set(textIn(event) === "always" ? { kind: "always" } : weekly());
+  const change = (event: Event) => {
+    const isAlways = textIn(event) === "always";
+    set(() => (isAlways ? { kind: "always" } : weekly()));
+  };
   return html`<label class="item-number"><span>In force</span>
       <select @change=${change}>
         <option value="always" .selected=${live(schedule.kind === "always")}>Always</option>
@@ -35,14 +38,19 @@ export function scheduleField({ schedule, zone, fault, set }: ScheduleField): Te
     ${schedule.kind === "weekly" ? hours(schedule, set) : nothing} ${faultBeside(fault, "schedule")}`;
 }
 
-function hours(
-  current: DraftSchedule & { readonly kind: "weekly" },
-  set: (next: DraftSchedule) => void,
-): TemplateResult {
+type WeeklyHours = DraftSchedule & { readonly kind: "weekly" };
+
+function hours(current: WeeklyHours, set: ScheduleField["set"]): TemplateResult {
+  const edit = (changes: (before: WeeklyHours) => Partial<WeeklyHours>) =>
+    set((before) => (before.kind === "weekly" ? { ...before, ...changes(before) } : before));
   const toggle = (day: string, isOn: boolean) =>
-    set({ ...current, days: WEEKDAYS.filter((each) => (each === day ? isOn : current.days.includes(each))) });
+    edit(({ days }) => ({ days: WEEKDAYS.filter((each) => (each === day ? isOn : days.includes(each))) }));
+  const type = (member: "from" | "to", event: Event) => {
+    const text = textIn(event);
+    edit(() => ({ [member]: text }));
+  };
   const time = (member: "from" | "to", label: string) => html`<input type="time" aria-label=${label}
-    .value=${live(current[member])} @change=${(event: Event) => set({ ...current, [member]: textIn(event) })}>`;
+    .value=${live(current[member])} @change=${(event: Event) => type(member, event)}>`;
   return html`<fieldset class="item-days">
     <legend class="unseen">Weekdays</legend>
     ${WEEKDAYS.map((day) => checkbox(dayName(day), current.days.includes(day), (isOn) => toggle(day, isOn)))}

@@ -65,10 +65,14 @@ export class DraftEditor<D extends Draft, Answer> {
     this.#parts.changed();
   }
 
-  /** Changes the form. A fault stays beside its member until that is changed. */
-  set(changes: Partial<D>, member: string): void {
+  /**
+   * Changes the form. A change that builds on the draft is a function: another may have come since the form was drawn.
+   * A fault stays beside its member until that is changed.
+   */
+  set(changes: Partial<D> | ((draft: D) => Partial<D>), member: string): void {
     if (this.#draft === null) return;
-    this.#draft = { ...this.#draft, ...changes };
+    const members = typeof changes === "function" ? changes(this.#draft) : changes;
+    this.#draft = { ...this.#draft, ...members };
     if (this.#fault?.member === member || this.#fault?.member === null) this.#fault = null;
     this.#parts.changed();
   }

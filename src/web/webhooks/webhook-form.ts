@@ -15,10 +15,11 @@ export function webhookForm(webhooks: Webhooks, draft: WebhookDraft): TemplateRe
   const { url, name, types } = draft;
   const urlField = { name: "url", label: "Address", fault, value: url };
   const nameField = { name: "name", label: "Name", fault, value: name };
-  const toggle = (kind: string, isOn: boolean) => {
-    const next = KINDS.filter((each) => (each.kind === kind ? isOn : types.includes(each.kind)));
-    editor.set({ types: next.map((each) => each.kind) }, "types");
-  };
+  const toggle = (kind: string, isOn: boolean) =>
+    editor.set((before) => {
+      const next = KINDS.filter((each) => (each.kind === kind ? isOn : before.types.includes(each.kind)));
+      return { types: next.map((each) => each.kind) };
+    }, "types");
   const fields = html`${textField(
     { ...urlField, set: (text) => editor.set({ url: text }, "url") },
     { charactersMax: URL_CHARACTERS_MAX, type: "url", placeholder: "https://" },
@@ -48,13 +49,15 @@ function otherFilters({ others }: WebhookDraft): TemplateResult | typeof nothing
 
 function headers(webhooks: Webhooks, draft: WebhookDraft): TemplateResult {
   const { editor } = webhooks;
-  const set = (next: readonly HeaderDraft[]) => editor.set({ headers: next }, "headers");
+  const set = (next: (before: readonly HeaderDraft[]) => readonly HeaderDraft[]) =>
+    editor.set((before) => ({ headers: next(before.headers ?? []) }), "headers");
+  const add = () => set((before) => [...before, { name: "", value: "" }]);
   const rows = draft.headers;
   if (rows === null)
     return html`<p class="soft">${draft.headerNames.length === 0 ? "None." : `${draft.headerNames.join(", ")}; their values are not shown.`}</p>
-      <button type="button" @click=${() => set([{ name: "", value: "" }])}>Set anew</button>`;
+      <button type="button" @click=${add}>Set anew</button>`;
   const change = (index: number, changes: Partial<HeaderDraft>) =>
-    set(rows.map((each, at) => (at === index ? { ...each, ...changes } : each)));
+    set((before) => before.map((each, at) => (at === index ? { ...each, ...changes } : each)));
   return html`${rows.map(
     (header, index) => html`<div class="header-row">
       <input aria-label="Name of header ${index + 1}" placeholder="Authorization" autocomplete="off" maxlength="64"
@@ -62,12 +65,8 @@ function headers(webhooks: Webhooks, draft: WebhookDraft): TemplateResult {
       <input aria-label="Value of header ${index + 1}" autocomplete="off" maxlength="1024"
         .value=${live(header.value)} @input=${(event: Event) => change(index, { value: textIn(event) })}>
       <button type="button" class="quiet" aria-label="Remove header ${index + 1}"
-        @click=${() => set(rows.filter((_, at) => at !== index))}>✕</button>
+        @click=${() => set((before) => before.filter((_, at) => at !== index))}>✕</button>
     </div>`,
   )}
-  ${
-    rows.length < HEADERS_MAX
-      ? html`<button type="button" @click=${() => set([...rows, { name: "", value: "" }])}>Add a header</button>`
-      : nothing
-  }`;
+  ${rows.length < HEADERS_MAX ? html`<button type="button" @click=${add}>Add a header</button>` : nothing}`;
 }
