@@ -145,10 +145,19 @@ test("alerts are made, listed, replaced and deleted", async () => {
   const alert = body.alert as Feature;
   expect(alert).toMatchObject({ version: 1, speed_above: 36.1, active: true });
   const path = `/api/v1/alerts/${alert.id}`;
-  expect((await ask(app, "PUT", path, { battery_below: 20 })).body.alert).toMatchObject({ version: 2 });
+  expect((await ask(app, "PUT", path, { name: "Low", battery_below: 20 })).body.alert).toMatchObject({
+    version: 2,
+  });
   expect((await ask(app, "PUT", path, { speed_above: 36.1, battery_below: 20 })).status).toBe(400);
   const { body: list } = await ask(app, "GET", "/api/v1/alerts", undefined, "reader");
   expect(list.alerts).toMatchObject([{ id: alert.id, battery_below: 20 }]);
+  for (const [text, count] of [
+    ["LOW", 1],
+    ["other", 0],
+  ] as const) {
+    const { body: page } = await ask(app, "GET", `/api/v1/alerts?text=${text}`, undefined, "reader");
+    expect([text, (page.pagination as Json).total_count]).toEqual([text, count]);
+  }
   expect(await listed(app)).toEqual([0, []]);
   expect((await ask(app, "DELETE", path)).status).toBe(200);
   expect((await ask(app, "GET", path, undefined, "reader")).status).toBe(404);
