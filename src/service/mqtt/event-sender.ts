@@ -1,7 +1,7 @@
 import { StreamError } from "../../cluster/stream/stream.ts";
 import { presentEvent } from "../../geofences/present-event.ts";
 import { messageOf } from "../../lib/message-of.ts";
-import { atMost, pause, type Timers } from "../../lib/schedule/timers.ts";
+import { atMost, nextTurn, pause, type Timers } from "../../lib/schedule/timers.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { MS_PER_DAY } from "../../model/time/units.ts";
@@ -22,6 +22,8 @@ import type { Positions, SentPositions } from "./sent-positions.ts";
 
 /** Messages of an app that the broker has not acknowledged: some 30 kB. */
 const WINDOW_MAX = 64;
+/** Windows that are filled in one turn of the event loop, in a few milliseconds. */
+const TURN_WINDOWS_MAX = 8;
 const SAVE_MS = 1000;
 /** After a failure of the database, or of the cluster. */
 const RETRY_MS = 5000;
@@ -78,6 +80,9 @@ interface Lane {
 export class EventSender {
   readonly #options: EventSenderOptions;
   readonly #lanes = new Map<AppId, Lane>();
+  /** Those that may have something to send. */
+  readonly #ready = new Set<Lane>();
+  #areTurnsUnderWay = false;
   readonly #stopping = new AbortController();
   #connection: BrokerConnection | null = null;
   #isConnected = false;
@@ -130,7 +135,7 @@ export class EventSender {
     });
     while (!signal.aborted) {
       await pause(timers, SAVE_MS, signal);
-      if (this.#failing.has("sending")) this.#sendAll();
+      if (this.#failing.has("sending")) this.#sendOf(this.#lanes.values());
       if (!signal.aborted) await this.#save();
     }
   }
@@ -165,7 +170,7 @@ export class EventSender {
   #noteConnected(): void {
     this.#isConnected = true;
     this.#options.onConnected();
-    this.#sendAll();
+    this.#sendOf(this.#lanes.values());
   }
 
   #noteDisconnected(reason: string): void {
@@ -192,36 +197,49 @@ export class EventSender {
   /** The caller is in the middle of something. */
   async #sendSoon(lane: Lane): Promise<void> {
     await Promise.resolve();
-    this.#trySend(lane);
+    this.#sendOf([lane]);
   }
 
-  #sendAll(): void {
-    for (const lane of this.#lanes.values()) this.#trySend(lane);
+  #sendOf(lanes: Iterable<Lane>): void {
+    for (const lane of lanes) this.#ready.add(lane);
+    if (!this.#areTurnsUnderWay) void this.#takeTurns();
   }
 
-  #trySend(lane: Lane): void {
+  /** Apps take turns: after an outage one may have a million late events to read, of which none is sent. */
+  async #takeTurns(): Promise<void> {
+    this.#areTurnsUnderWay = true;
+    let windows = 0;
+    for (const lane of this.#ready) {
+      if (windows++ % TURN_WINDOWS_MAX === TURN_WINDOWS_MAX - 1) await nextTurn();
+      this.#ready.delete(lane);
+      if (this.#trySend(lane)) this.#ready.add(lane); // Behind the others.
+    }
+    this.#areTurnsUnderWay = false;
+  }
+
+  #trySend(lane: Lane): boolean {
     try {
-      this.#send(lane);
+      const mayHaveMore = this.#send(lane);
       this.#failing.delete("sending");
+      return mayHaveMore;
     } catch (error) {
       this.#noteFailure("sending", error);
+      return false;
     }
   }
 
-  /** Fills the window once it is half empty. */
-  #send(lane: Lane): void {
+  /** Fills the window once it is half empty. Returns whether there may be more to read now. */
+  #send(lane: Lane): boolean {
     const { events, mayPublish } = this.#options;
-    while (lane.window.length <= WINDOW_MAX / 2) {
-      if (!this.#isConnected || this.#stopping.signal.aborted || !mayPublish()) return;
-      const page = events.after(lane.appId, lane.readTo, WINDOW_MAX - lane.window.length);
-      for (const stored of page) {
-        if (isWanted(WANTED, stored)) this.#publish(lane, stored);
-        lane.readTo = stored.seq;
-      }
-      if (page.length > 0) continue;
-      lane.waitingSinceMs = null;
-      return;
+    if (lane.window.length > WINDOW_MAX / 2) return false;
+    if (!this.#isConnected || this.#stopping.signal.aborted || !mayPublish()) return false;
+    const page = events.after(lane.appId, lane.readTo, WINDOW_MAX - lane.window.length);
+    for (const stored of page) {
+      if (isWanted(WANTED, stored)) this.#publish(lane, stored);
+      lane.readTo = stored.seq;
     }
+    if (page.length === 0) lane.waitingSinceMs = null;
+    return page.length > 0;
   }
 
   #publish(lane: Lane, stored: StoredEvent): void {
@@ -234,7 +252,7 @@ export class EventSender {
       parcel.isTaken = true; // Without effect if it is of an earlier connection.
       const first = lane.window.findIndex(({ isTaken }) => !isTaken);
       lane.window.splice(0, first === -1 ? lane.window.length : first);
-      this.#trySend(lane);
+      this.#sendOf([lane]);
       this.#onTaken();
     });
   }

@@ -125,6 +125,30 @@ test("a broker that is down, or slow, holds a bounded window in memory, and gets
   expect(marksOf(connection)).toEqual(many(500));
 });
 
+test("late events of an outage are read in turns of the event loop, in which other apps are sent", async () => {
+  const other = "other" as AppId;
+  const late = many(5000).map((mark) => revisionAt(NOON_MS, mark, {}, { isLate: true }));
+  let reads = 0;
+  const events = {
+    after: (...asked: Parameters<EventStore["after"]>) => {
+      reads++;
+      return store.after(...asked);
+    },
+    lastSeqOf: store.lastSeqOf.bind(store),
+    onAppended: store.onAppended.bind(store),
+  };
+  const { connection } = await open({ appIds: [APP, other], events });
+  putAll(store, [...late, revisionAt(NOON_MS, "A"), revisionAt(NOON_MS, "B", {}, { appId: other })]);
+  connection.connect();
+  expect(marksOf(connection)).toEqual(["B"]);
+  while (connection.messages.length === 1) {
+    const before = reads;
+    await turns(1);
+    expect(reads - before).toBeLessThan(20);
+  }
+  expect(marksOf(connection)).toEqual(["B", "A"]);
+});
+
 test("after a connection has ended, what was not acknowledged is read again, as it is then", async () => {
   const first = await open();
   const { connection } = first;
