@@ -26,8 +26,10 @@ export interface EventsWriter {
   reset(seq: number): Bytes;
 }
 
+export type EventFeedStore = Pick<EventStore, "after" | "lastSeqOf" | "isErased" | "removals">;
+
 export interface EventFeedDependencies {
-  readonly events: Pick<EventStore, "after" | "lastSeqOf">;
+  readonly events: EventFeedStore;
   readonly scheduler: Scheduler;
   readonly pace: Pace;
   /** Events from before this are in no answer. */
@@ -71,8 +73,9 @@ export class EventFeed {
   readonly #dependencies: EventFeedDependencies;
   readonly #owner: string;
   readonly #viewers = new Set<EventViewer>();
-  /** Read since the last new event, by the position before. */
+  /** Read since events were stored or deleted last, by the position before. */
   readonly #pages = new Map<number, readonly StoredEvent[]>();
+  #removals = 0;
   readonly #rounds: Rounds;
 
   constructor(appId: AppId, dependencies: EventFeedDependencies) {
@@ -156,15 +159,20 @@ export class EventFeed {
     viewer.sentSequence = last.seq;
     const fromMs = oldestMs();
     const selected = page.filter(
-      (stored) => stored.event.timestampMs >= fromMs && isWanted(viewer.wanted, stored),
+      // It may have been erased since it was read.
+      (stored) =>
+        stored.event.timestampMs >= fromMs && isWanted(viewer.wanted, stored) && !events.isErased(stored),
     );
     if (selected.length > 0) viewer.give(viewer.writer.events(selected, last.seq));
   }
 
   #read(seq: number): readonly StoredEvent[] {
+    const { events } = this.#dependencies;
+    if (this.#removals !== events.removals) this.#pages.clear();
+    this.#removals = events.removals;
     const known = this.#pages.get(seq);
     if (known !== undefined) return known;
-    const page = this.#dependencies.events.after(this.#appId, seq, PAGE_EVENTS);
+    const page = events.after(this.#appId, seq, PAGE_EVENTS);
     if (this.#pages.size === PAGES_MAX) this.#pages.clear();
     this.#pages.set(seq, page);
     return page;

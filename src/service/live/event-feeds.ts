@@ -3,14 +3,14 @@ import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Retention } from "../../model/time/retention.ts";
 import type { EventStore } from "../watching/event-store.ts";
-import { EventFeed, type EventsWriter, type EventViewerQuery } from "./event-feed.ts";
+import { EventFeed, type EventFeedStore, type EventsWriter, type EventViewerQuery } from "./event-feed.ts";
 import type { Viewer } from "./live.ts";
 import { PACE, type Pace } from "./rounds.ts";
 
 /** The parts of a server that the feeds of all apps need. */
 export interface EventFeedsDependencies {
   /** Called once the directory is open. */
-  readonly events: () => Pick<EventStore, "after" | "lastSeqOf" | "onAppended">;
+  readonly events: () => EventFeedStore & Pick<EventStore, "onAppended">;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
   readonly retention: Retention;

@@ -4,7 +4,7 @@ import { assert } from "../../lib/assert.ts";
 import { type Erasure, isErased } from "../../model/erasure.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { Order, TimeRange } from "../../model/time/range.ts";
-import type { SqliteDatabase, SqliteRow } from "../../runtime/sqlite.ts";
+import type { SqliteDatabase, SqliteRow, SqliteStatement, SqliteValue } from "../../runtime/sqlite.ts";
 import { prepareEvents } from "./event-schema.ts";
 import {
   EVENT_COLUMNS,
@@ -47,6 +47,7 @@ export class EventStore {
   #isWriting = false;
   /** What the transaction under way has stored. */
   #stored: NewRevision[] = [];
+  #removals = 0;
 
   private constructor(database: SqliteDatabase, erasuresOf: ErasuresOf) {
     this.database = database;
@@ -82,7 +83,7 @@ export class EventStore {
   /** Replaces the last revision of the event, which an erasure may have destroyed meanwhile. */
   put(revision: NewRevision, seqMin = revision.madeMs): void {
     assert(this.#isWriting, "events are written in transactions");
-    if (this.#isErased(revision)) return;
+    if (this.isErased(revision)) return;
     const seq = Math.max(this.lastSeq() + 1, seqMin);
     this.database.prepare(INSERT).run(seq, ...valuesOf(revision));
     this.#lastSeq = seq;
@@ -96,10 +97,26 @@ export class EventStore {
     this.counts.set(kind, counts);
   }
 
-  /** The last revision, also of an event that is withdrawn. */
+  /** Rises whenever rows are deleted: what was read before may have some of them. */
+  get removals(): number {
+    return this.#removals;
+  }
+
+  /** Runs a statement that deletes, once for each set of values. Returns how many rows are gone. */
+  remove(statement: SqliteStatement, valueSets: readonly (readonly SqliteValue[])[]): number {
+    let count = 0;
+    this.transact(() => {
+      for (const values of valueSets) count += statement.run(...values);
+    });
+    this.#removals++;
+    return count;
+  }
+
+  /** The last revision, also of an event that is withdrawn; null if an erasure destroys it. */
   find(appId: AppId, id: string): StoredEvent | null {
     const row = this.database.prepare("SELECT * FROM events WHERE app_id = ? AND id = ?").find(appId, id);
-    return row === null ? null : storedEventOf(row);
+    const stored = row === null ? null : storedEventOf(row);
+    return stored === null || this.isErased(stored) ? null : stored;
   }
 
   /**
@@ -146,13 +163,14 @@ export class EventStore {
   #shown(limit: number, next: (last: StoredEvent | null) => readonly SqliteRow[]): StoredEvent[] {
     for (let last: StoredEvent | null = null; ; ) {
       const events: StoredEvent[] = next(last).map(storedEventOf);
-      const rest = events.filter((event) => !this.#isErased(event));
+      const rest = events.filter((event) => !this.isErased(event));
       if (rest.length > 0 || events.length < limit) return rest;
       last = events.at(-1)!;
     }
   }
 
-  #isErased({ appId, event }: NewRevision): boolean {
+  /** Whether an erasure destroys it whose files are not all erased. */
+  isErased({ appId, event }: NewRevision): boolean {
     const { deviceId, userId, timestampMs } = event;
     return this.#erasuresOf(appId).some((erasure) =>
       isErased(erasedEvents(erasure), deviceId, userId, timestampMs),

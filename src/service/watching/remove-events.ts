@@ -44,10 +44,10 @@ export function* eraseEvents(
   for (let [from, end] = bounds as readonly [string, string]; ; yield) {
     const rows = next.all(appId, from, end);
     const erased = rows.filter((row) => row.user_id === userId);
-    store.transact(() => {
-      for (const { seq } of erased) remove.run(seq!);
-    });
-    count += erased.length;
+    count += store.remove(
+      remove,
+      erased.map(({ seq }) => [seq!]),
+    );
     if (rows.length < STEP_ROWS) return count;
     from = String(rows.at(-1)!.id);
   }
@@ -102,10 +102,7 @@ function* deleteInSteps(
   values: readonly string[],
 ): Steps<number> {
   for (let count = 0; ; yield) {
-    let deleted = 0;
-    store.transact(() => {
-      deleted = statement.run(...values);
-    });
+    const deleted = store.remove(statement, [values]);
     count += deleted;
     if (deleted < STEP_ROWS) return count;
   }

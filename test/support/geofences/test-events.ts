@@ -2,7 +2,7 @@ import { firstEventId } from "../../../src/geofences/event-id.ts";
 import type { WatchEvent } from "../../../src/geofences/watch.ts";
 import type { AppId, DeviceId, UserId } from "../../../src/model/ids.ts";
 import { openNodeSqlite } from "../../../src/runtime/node-sqlite.ts";
-import { EventStore } from "../../../src/service/watching/event-store.ts";
+import { type ErasuresOf, EventStore } from "../../../src/service/watching/event-store.ts";
 import type { NewRevision } from "../../../src/service/watching/stored-event.ts";
 
 /* Events as a watcher stores them. */
@@ -10,8 +10,12 @@ import type { NewRevision } from "../../../src/service/watching/stored-event.ts"
 export const APP = "app" as AppId;
 
 /** A store in the file, or in memory. */
-export function openEvents(path: string | null = null, endOfLog = Number.MAX_SAFE_INTEGER): EventStore {
-  const events = EventStore.open(openNodeSqlite(path), path ?? ":memory:");
+export function openEvents(
+  path: string | null = null,
+  endOfLog = Number.MAX_SAFE_INTEGER,
+  erasuresOf?: ErasuresOf,
+): EventStore {
+  const events = EventStore.open(openNodeSqlite(path), path ?? ":memory:", erasuresOf);
   events.begin(endOfLog);
   return events;
 }

@@ -52,6 +52,10 @@ function open() {
       return store.after(...asked);
     },
     lastSeqOf: store.lastSeqOf.bind(store),
+    isErased: store.isErased.bind(store),
+    get removals() {
+      return store.removals;
+    },
     onAppended: store.onAppended.bind(store),
   };
   const feeds = new EventFeeds({

@@ -6,6 +6,7 @@ import type { AppId, DeviceId, UserId } from "../../../../src/model/ids.ts";
 import type { EventStore } from "../../../../src/service/watching/event-store.ts";
 import { forgetEvents } from "../../../../src/service/watching/remove-events.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
+import { EventReader } from "../../../support/event-reader.ts";
 import { openEvents, putAll, revisionAt } from "../../../support/geofences/test-events.ts";
 import { APP_ID, OTHER_APP_ID } from "../../../support/test-app.ts";
 
@@ -100,6 +101,31 @@ test.each([
     await app.close();
   },
 );
+
+test("a stream has nothing of what is erased, although another stream of the app has just been sent it", async () => {
+  const app = await createArchiveApp({ startMs: NOW_MS });
+  fill(app);
+  const headers = { authorization: `Bearer ${app.keys.reader}` };
+  const listen = async () => {
+    const reader = new EventReader(
+      await app.fetch("/api/v1/live?types=event&since=0&late=true", { headers }),
+    );
+    await reader.next(); // It is empty.
+    return { reader, data: (await reader.next())!.data };
+  };
+  const before = await listen();
+  expect(before.data).toContain("vanishing-van");
+  await erase(app, { device_id: "vanishing-van" });
+  const during = await listen();
+  expect(during.data).toContain("bus");
+  expect(during.data).not.toContain("vanishing-van");
+  expect(await app.directory.eraser.finishNow(OPTIONS)).toBeNull();
+  const after = await listen();
+  expect(after.data).toContain("bus");
+  expect(after.data).not.toContain("vanishing-van");
+  for (const { reader } of [before, during, after]) await reader.cancel();
+  await app.close();
+});
 
 test("an erased device makes events anew, also while its files are not erased", async () => {
   const app = await createArchiveApp({ startMs: NOW_MS });

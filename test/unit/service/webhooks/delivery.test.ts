@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { WebhookStore } from "../../../../src/hot/webhook-store.ts";
+import type { Erasure } from "../../../../src/model/erasure.ts";
 import type { AppId, DeviceId, UserId } from "../../../../src/model/ids.ts";
 import type { Webhook } from "../../../../src/model/webhooks/webhook.ts";
 import { FileError } from "../../../../src/runtime/files.ts";
@@ -256,6 +257,24 @@ test("a receiver that fails is tried on schedule, and all its events arrive once
   world.pass(1);
   await world.arrived(4);
   expect(world.idsTo("w")).toEqual([at(1), at(1), at(2), at(3)].map(idOf));
+});
+
+test("what was erased while it waited is not sent, also before it is gone from the files", async () => {
+  const erasures: Erasure[] = [];
+  const world = new World(openEvents(null, undefined, () => erasures));
+  world.receive = () => ({ verdict: "failed", status: 503 });
+  const delivery = world.start();
+  world.add("w");
+  world.put(at(1, "a"), at(2, "b"));
+  await world.arrived(2);
+  await until(() => delivery.findFailing("w")?.failures === 1);
+  const range = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
+  const terms = { id: "e", block: false, createdMs: 1000, createdBy: "k", continues: false };
+  erasures.push({ appId: APP, deviceIds: ["a" as DeviceId], userId: null, range, ...terms });
+  world.receive = () => ({});
+  world.pass(5000);
+  await world.arrived(3);
+  expect(world.idsTo("w")).toEqual([at(1), at(2), at(2)].map(idOf));
 });
 
 test("a webhook whose receiver fails for days is paused, and goes on where it was", async () => {
