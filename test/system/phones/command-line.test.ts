@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { RUNTIMES } from "../../support/server-process.ts";
 import { parsePhonesCommand } from "./run/command-line.ts";
 
 function parsed(words: string) {
@@ -9,10 +10,11 @@ function parsed(words: string) {
 }
 
 test("parsePhonesCommand() reads how long and on what; a day on both runtimes where nothing is said", () => {
-  const both: ("Bun" | "Deno")[] = ["Bun", "Deno"];
+  const both = RUNTIMES.map(({ name }) => name); // One alone, if an executable is tested.
   expect(parsed("")).toEqual({ kind: "run", minutes: 24, runtimes: both, seed: 234_567 });
-  const given = parsed("--minutes 60 --runtime deno --seed 3");
-  expect(given).toEqual({ kind: "run", minutes: 60, runtimes: ["Deno"], seed: 3 });
+  const last = both.at(-1)!;
+  const given = parsed(`--minutes 60 --runtime ${last.toLowerCase()} --seed 3`);
+  expect(given).toEqual({ kind: "run", minutes: 60, runtimes: [last], seed: 3 });
   expect(parsed("--help")).toEqual({ kind: "help" });
 });
 
