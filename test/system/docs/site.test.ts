@@ -107,18 +107,28 @@ function readByAxe(path: string): boolean {
 /** Pages with all that there is: code in several languages, tables, pictures, quotes. */
 const AT_NIGHT = ["index.html", "docs/clients.html", "docs/map.html", "docs/api/nearby.html"];
 
-test.if(chromiumPath !== null)("axe has nothing against any page, nor against some at night", async () => {
+async function violationsIn(paths: readonly string[], colorScheme: "light" | "dark"): Promise<string[]> {
   const faults: string[] = [];
   const page = await openNoting(await openChromium(), faults);
-  const check = async (path: string, colorScheme: "light" | "dark") => {
+  await page.emulateMedia({ colorScheme });
+  for (const path of paths) {
     await page.goto(new URL(path, server.url).href);
-    for (const fault of await violationsOf(page)) faults.push(`${path}, ${colorScheme}: ${fault}`);
-  };
-  for (const path of pages.filter(readByAxe)) await check(path, "light");
-  await page.emulateMedia({ colorScheme: "dark" });
-  for (const path of AT_NIGHT) await check(path, "dark");
+    for (const fault of await violationsOf(page)) faults.push(`${path}: ${fault}`);
+  }
   await page.close();
-  expect(faults).toEqual([]);
+  return faults;
+}
+
+test.if(chromiumPath !== null)("axe has nothing against the pages of docs", async () => {
+  const paths = pages.filter((path) => /^docs\/[^/]+$/.test(path));
+  expect(paths.length).toBeGreaterThan(20);
+  expect(await violationsIn(paths, "light")).toEqual([]);
+});
+
+test.if(chromiumPath !== null)("axe has nothing against other pages, nor against some at night", async () => {
+  const paths = pages.filter((path) => !/^docs\/[^/]+$/.test(path) && readByAxe(path));
+  expect(await violationsIn(paths, "light")).toEqual([]);
+  expect(await violationsIn(AT_NIGHT, "dark")).toEqual([]);
 });
 
 test.if(chromiumPath !== null)("search finds a page by its words, on a phone too", async () => {
