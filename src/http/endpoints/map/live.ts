@@ -168,7 +168,11 @@ function findMisplaced(values: LiveValues): string | null {
 function readPlaces(request: Request, { types, since: asked }: LiveValues): Result<Places, ServiceError> {
   const id = request.headers.get(LAST_EVENT_ID);
   const both = types.length === 2 ? PLACES.exec(id ?? "") : null;
-  if (both !== null) return ok({ sequence: Number(both[1]), seq: Number(both[2]) });
+  if (both !== null) {
+    const [sequence, seq] = [since.parse(LAST_EVENT_ID, both[1]!), since.parse(LAST_EVENT_ID, both[2]!)];
+    if (!sequence.ok) return sequence;
+    return seq.ok ? ok({ sequence: sequence.value, seq: seq.value }) : seq;
+  }
   const last = since.parse(LAST_EVENT_ID, id);
   if (!last.ok) return last;
   const place = last.value ?? asked;
