@@ -97,6 +97,7 @@ class RecordEraser {
   }
 
   *erase(): Iterable<ChangedPlace | null> {
+    yield* this.#dropHiddenNewest();
     yield* this.#dropCorrections();
     yield* this.eraseRecords();
   }
@@ -109,6 +110,21 @@ class RecordEraser {
     if (userId === null && isUnbounded(range))
       this.#memory.profiles.erase(this.#appId, deviceIds, this.#sequence);
     for (const deviceId of deviceIds) yield* this.#touch(deviceId);
+  }
+
+  /**
+   * Forgets erased records that were the newest archived ones before corrections hid them: undoing these would put them
+   * in the place of those that show instead.
+   */
+  *#dropHiddenNewest(): Iterable<ChangedPlace | null> {
+    const find = () => this.#memory.apps.findHidden(this.#appId);
+    yield* this.#devicesOf(find, (deviceId) => {
+      const app = find();
+      const device = app?.find(deviceId) ?? null;
+      return app === null || device === null
+        ? []
+        : this.#dropArchived({ app, device: device.number }, deviceId);
+    });
   }
 
   /** Undoes the corrections of erased records, the newest first, and forgets them. */
@@ -128,20 +144,32 @@ class RecordEraser {
       () => apps.findHidden(this.#appId),
       () => apps.findAliased(this.#appId),
       () => apps.find(this.#appId),
-    ]) {
-      if (this.#scope.userId !== null) yield* this.#dropOfUser(find);
-      else for (const deviceId of this.#scope.deviceIds) yield* this.#dropOf(find, deviceId);
-    }
+    ])
+      yield* this.#devicesOf(find, (deviceId) => this.#dropOf(find, deviceId));
   }
 
-  /** Visits all devices of a place, since it has no list of those whose newest archived record is a user's. */
-  *#dropOfUser(find: () => AppDevices | null): Iterable<ChangedPlace | null> {
+  /**
+   * Drops what is erased of each device: for a user of all devices of a place, since it has no list of those whose
+   * newest archived record is the user's.
+   */
+  *#devicesOf(
+    find: () => AppDevices | null,
+    drop: (deviceId: DeviceId) => Iterable<ChangedPlace>,
+  ): Iterable<ChangedPlace | null> {
+    if (this.#scope.userId === null) for (const deviceId of this.#scope.deviceIds) yield* drop(deviceId);
+    else yield* this.#devicesOfUser(find, this.#scope.userId, drop);
+  }
+
+  *#devicesOfUser(
+    find: () => AppDevices | null,
+    userId: UserId,
+    drop: (deviceId: DeviceId) => Iterable<ChangedPlace>,
+  ): Iterable<ChangedPlace | null> {
     for (let device = 0; device < (find()?.table.numbersEnd ?? 0); device++) {
       if (device % STEP_DEVICES === STEP_DEVICES - 1) yield null;
       const app = find();
-      if (app === null || !mayHaveRecordsOf(this.#scope.userId!, app, device, this.#memory.dictionary))
-        continue;
-      yield* this.#dropOf(find, app.table.idOf(device));
+      if (app === null || !mayHaveRecordsOf(userId, app, device, this.#memory.dictionary)) continue;
+      yield* drop(app.table.idOf(device));
     }
   }
 
