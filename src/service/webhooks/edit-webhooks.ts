@@ -88,6 +88,9 @@ export function createEditWebhooks(dependencies: EditWebhooksDependencies): Edit
   };
 }
 
+/** Names and values, of all webhooks of an app. The secrets of all apps share a file, which has 700 kB in a cluster. */
+const HEADER_CHARACTERS_OF_APP_MAX = 65_536;
+
 /** What the look-up of a new URL's name may take. */
 const RESOLVE_MS_MAX = 5000;
 
@@ -108,7 +111,7 @@ class WebhookEditor {
       return fail({ kind: "too_many_webhooks", owner: "an app", countMax: WEBHOOKS_OF_APP_MAX });
     if (all.count >= WEBHOOKS_MAX)
       return fail({ kind: "too_many_webhooks", owner: "a server", countMax: WEBHOOKS_MAX });
-    const fault = await this.#findFault(draft.url);
+    const fault = this.#findHeadersFault(appId, null, headers) ?? (await this.#findFault(draft.url));
     if (fault !== null) return fail(fault);
     const id = createCorrectionId(nowMs);
     const known = new Set(Array.from(all.all(), (webhook) => webhook.id));
@@ -128,7 +131,7 @@ class WebhookEditor {
   ): Promise<Result<EditedWebhook, ServiceError>> {
     const known = this.#find(appId, id);
     if (!known.ok) return known;
-    const fault = await this.#findFault(draft.url);
+    const fault = this.#findHeadersFault(appId, id, headers) ?? (await this.#findFault(draft.url));
     if (fault !== null) return fail(fault);
     if (headers !== null) {
       const set = await this.#dependencies.secrets.setHeaders(id, headers);
@@ -195,6 +198,23 @@ class WebhookEditor {
     const { appId, id } = webhook;
     const appended = await this.#dependencies.append({ kind: "webhook", appId, id, webhook });
     return appended.ok ? ok({ webhook, sequence: appended.value }) : fail(refusalError(appended.error));
+  }
+
+  /** Why an app may not have these headers too; `id` is the webhook whose headers they replace. */
+  #findHeadersFault(
+    appId: AppId,
+    id: string | null,
+    headers: WebhookRequest["headers"],
+  ): ServiceError | null {
+    if (headers === null) return null;
+    const { hot, secrets } = this.#dependencies;
+    const others = hot.webhooks.ofApp(appId).filter((webhook) => webhook.id !== id);
+    const all = [headers, ...others.map((webhook) => secrets.find(webhook.id)?.headers ?? {})];
+    const characters = all.flatMap((each) => Object.entries(each).flat()).join("").length;
+    if (characters <= HEADER_CHARACTERS_OF_APP_MAX) return null;
+    const max = HEADER_CHARACTERS_OF_APP_MAX.toLocaleString("en");
+    const message = `headers of all webhooks of an app must have at most ${max} characters`;
+    return { kind: "invalid_parameter", message };
   }
 
   /** Why the URL may not be used. A name that can't be looked up now is checked when it is sent to. */

@@ -53,6 +53,25 @@ test("a webhook is made although its name has no address now, and no entry has a
   expect(secrets.find(webhook.id)).toBeNull();
 });
 
+test("headers of one app leave room for the secrets of others", async () => {
+  const { edit } = await open();
+  const headers = Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, "x".repeat(1024)]));
+  const ids: string[] = [];
+  const create = (appId = APP) => edit.create({ ...request(), appId }, { ...WANTED, headers });
+  for (let made = await create(); made.ok; made = await create()) ids.push(made.value.webhook.id);
+  expect(ids).toHaveLength(12); // 61,500 characters.
+  const fault = { kind: "invalid_parameter", message: expect.stringContaining("65,536") };
+  expect(await create()).toMatchObject({ ok: false, error: fault });
+  expect(await create("other" as AppId)).toMatchObject({ ok: true });
+  const small = await edit.create(request(), { ...WANTED, headers: null });
+  if (!small.ok) throw new Error("it has no headers");
+  expect(await edit.replace(request(), small.value.webhook.id, { ...WANTED, headers })).toMatchObject({
+    ok: false,
+    error: fault,
+  });
+  expect(await edit.replace(request(), ids[0]!, { ...WANTED, headers })).toMatchObject({ ok: true });
+});
+
 test("while the file of secrets is damaged none is made, and nothing is in the log", async () => {
   const { edit, files, entries } = await open();
   files.bytes = new TextEncoder().encode("garbage");
