@@ -25,7 +25,7 @@ test("join copies a node, and says what to start", async () => {
   const { code, out, error } = await runCli(...joinWith());
   expect([code, error]).toEqual([0, ""]);
   expect(out).toMatch(
-    /^".*node" is now a copy of the node at http:\/\/127\.0\.0\.1:\d+: 10 files, [\d,]+ bytes, up to sequence/,
+    /^".*node" is now a copy of the node at http:\/\/127\.0\.0\.1:\d+: 11 files, [\d,]+ bytes, up to sequence/,
   );
   expect(out).toEndWith(
     `  bun src/main.ts serve --log nats://10.0.0.1:4222 --stream wherehouse --data-dir ${dataDir}\n`,
@@ -39,14 +39,14 @@ test("join --json tells it to programs, and --again replaces", async () => {
   const first = JSON.parse((await runCli(...joinWith("--json"))).out);
   expect(first).toMatchObject({
     dataDir,
-    files: 10,
-    copiedFiles: 10,
+    files: 11,
+    copiedFiles: 11,
     problems: [],
     cluster: { stream: "wherehouse" },
   });
   expect(await runCli(...joinWith())).toMatchObject({ code: 1, error: expect.stringContaining("--again") });
   const again = JSON.parse((await runCli(...joinWith("--json", "--again"))).out);
-  expect(again).toMatchObject({ nodeId: first.nodeId, copiedFiles: 4 });
+  expect(again).toMatchObject({ nodeId: first.nodeId, copiedFiles: 5 });
 });
 
 test("join goes on after it was interrupted", async () => {
@@ -71,7 +71,7 @@ test("join goes on after it was interrupted", async () => {
   end();
   served.answer = null;
   const { out } = await runCli(...joinWith("--json"));
-  expect(JSON.parse(out)).toMatchObject({ files: 10, copiedFiles: 8 });
+  expect(JSON.parse(out)).toMatchObject({ files: 11, copiedFiles: 9 });
 });
 
 test("join is refused by a server that is a single process", async () => {
