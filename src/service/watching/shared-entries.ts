@@ -62,6 +62,8 @@ export class SharedEntries {
   #writing: Promise<void> = Promise.resolve();
   #isWriting = false;
   #isStarted = false;
+  /** That in the database, once it was read. Entries of the log are applied also while the database fails. */
+  #position: number | null = null;
   #isFailing = false;
 
   constructor(dependencies: SharedEntriesDependencies) {
@@ -75,22 +77,28 @@ export class SharedEntries {
 
   /** Whether it was not told yet where it begins. */
   get isNew(): boolean {
-    return this.#progress().position === Number.MAX_SAFE_INTEGER;
+    return this.#storedSequence === Number.MAX_SAFE_INTEGER;
   }
 
   /** Tells from where the log is read. A new database begins there, and so does one that is ahead of the log. */
   begin(lastSequence: number): void {
-    if (this.#progress().position <= lastSequence) return;
+    if (this.#storedSequence <= lastSequence) return;
     const sql = "UPDATE shared_log SET position = ?";
     this.#dependencies.events.transact(() =>
       this.#dependencies.events.database.prepare(sql).run(lastSequence),
     );
+    this.#position = lastSequence;
+  }
+
+  get #storedSequence(): number {
+    this.#position ??= this.#progress().position;
+    return this.#position;
   }
 
   /** Takes an entry of the log, which is in the database soon. */
   apply(entry: SharedEntry, sequence: number): void {
     this.lastSequence = sequence;
-    if (sequence <= this.#progress().position) return;
+    if (sequence <= this.#storedSequence) return;
     const rows = rowsOf(entry);
     if (this.#waitingRows + rows > WAITING_MAX) throw new Error("too much waits for the database of events");
     this.#waiting.push({ entry, sequence });
@@ -161,6 +169,7 @@ export class SharedEntries {
     if (some.length === 0) return;
     const { events } = this.#dependencies;
     const moved: SavedCursor[] = [];
+    const { sequence: position } = some.at(-1)!;
     events.transact(() => {
       let { term } = this.#progress();
       for (const { entry, sequence } of some) {
@@ -173,8 +182,9 @@ export class SharedEntries {
         }
       }
       const sql = "UPDATE shared_log SET position = ?, term = ?";
-      events.database.prepare(sql).run(some.at(-1)!.sequence, term);
+      events.database.prepare(sql).run(position, term);
     });
+    this.#position = position;
     this.#waiting.splice(0, some.length);
     for (const { entry } of some) this.#waitingRows -= rowsOf(entry);
     if (moved.length > 0) this.onMoved(moved);

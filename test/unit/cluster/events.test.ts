@@ -192,16 +192,20 @@ test("a node whose database fails stores what was published meanwhile once it wo
     await first.ask("POST", "geofences", FENCES[0]);
     await cluster.settle();
     const { eventStore } = second.app.directory;
-    const { transact } = eventStore;
-    eventStore.transact = () => {
-      throw new FileError("write", "events.sqlite", "ENOSPC");
+    const { database, transact } = eventStore;
+    const { prepare } = database;
+    const fail = () => {
+      throw new FileError("write", "events.sqlite", "EIO");
     };
+    eventStore.transact = fail;
+    database.prepare = fail;
     clock.advance(MS_PER_HOUR);
     const place = { latitude: CENTER[1], longitude: CENTER[0] };
     await second.report(DEVICES.map((device_id) => ({ device_id, timestamp: clock.nowMs(), ...place })));
     await cluster.until(until(() => first.stored().length === DEVICES.length));
     const waits = "Events and deliveries wait, and are stored once this works again";
     await cluster.until(until(() => second.app.notes.some((note) => note.startsWith(waits))));
+    database.prepare = prepare;
     expect(second.stored()).toEqual([]);
     eventStore.transact = transact;
     await cluster.until(until(() => second.stored().length === DEVICES.length));
