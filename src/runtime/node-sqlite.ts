@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import { FileError } from "./files.ts";
@@ -68,10 +68,26 @@ export function openNodeSqlite(
       if (path !== null) await syncLog(`${path}-wal`);
     },
     close() {
-      if (isOpen) guard(() => database.close());
+      if (!isOpen) return;
       isOpen = false;
+      guard(() => database.close());
+      if (path !== null && !isForReading) keepRoom(`${path}-shm`);
     },
   };
+}
+
+/** SQLite's index of the file beside the database, which it removes with its last connection. */
+const INDEX_BYTES = 32 * 1024;
+
+/** Leaves a file in the place of the index: a disk that is full by the next start would have no room for one. */
+function keepRoom(path: string): void {
+  try {
+    createEmptyFile(path);
+    writeFileSync(path, new Uint8Array(INDEX_BYTES));
+  } catch (error) {
+    // Another process has the database open, or there is no room now.
+    if (codeOf(error) !== "EEXIST" && codeOf(error) !== "ENOSPC") throw error;
+  }
 }
 
 /**

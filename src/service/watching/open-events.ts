@@ -30,8 +30,10 @@ export function eventPaths(directory: string) {
   const database = join(directory, "events.sqlite");
   return {
     database,
-    /** The database, and what SQLite adds to it: transactions that are not in it yet, and an index of them. */
-    all: [database, `${database}-wal`, `${database}-shm`],
+    /** SQLite adds it: transactions that are not in the database yet. */
+    log: `${database}-wal`,
+    /** SQLite's index of the log; without a server it only keeps room for one. */
+    index: `${database}-shm`,
     /** Has copies for other nodes, while they are sent. */
     copies: join(directory, "copies"),
     /** Exists once a process has met damage in the database. */
@@ -77,15 +79,16 @@ async function moveDamaged({
   damagedDirectory,
   nowMs,
 }: OpenEventsOptions): Promise<Damage[]> {
-  const { all, mark } = eventPaths(directory);
+  const { database, log, index, mark } = eventPaths(directory);
   const damage: Damage[] = [];
-  for (const file of all) {
+  for (const file of [database, log]) {
     if (!(await files.exists(file))) continue;
     const savedAs = join(damagedDirectory, `${file.slice(directory.length + 1)}.${nowMs}${DAMAGED_SUFFIX}`);
     const bytes = await files.size(file);
     await moveDurably(files, file, savedAs);
     damage.push({ file, offset: 0, bytes, savedAs });
   }
+  await files.removeAll(index);
   await files.removeAll(mark);
   await files.syncDirectory(directory);
   return damage;

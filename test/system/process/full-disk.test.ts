@@ -95,6 +95,22 @@ for (const kind of kinds) {
         await expectWholeAfterKill();
       });
 
+      // The other limits a process that runs.
+      if (kind.name === "a small disk")
+        test("a start on a disk that is full already answers, and takes reports once there is room", async () => {
+          await keep(reportsOf(100, 0));
+          expect((await server.stop()).code).toBe(0);
+          disk.fill(server.pid);
+          server = await startReady(disk.runtime, disk.place, SERVE_FLAGS);
+          client = { ...client, url: server.url };
+          await expectRightAnswers();
+          expect((await post(client, reportsOf(1, 0))).status).toBe(503);
+          disk.free(server.pid);
+          await keep(reportsOf(100, 0));
+          await expectRightAnswers();
+          await expectWholeAfterKill();
+        });
+
       /** Posts what must be taken. */
       async function keep(reports: readonly ReferenceReport[]): Promise<void> {
         await store(client, reports);
