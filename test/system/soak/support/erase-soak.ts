@@ -257,7 +257,9 @@ class ErasureSoak {
   async #request({ id, wanted }: ErasedSubject, { url, key }: Client): Promise<boolean> {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     const body = JSON.stringify(wanted);
-    const response = await fetch(`${url}/api/v1/erasures`, { method: "POST", headers, body });
+    let response: Response;
+    do response = await fetch(`${url}/api/v1/erasures`, { method: "POST", headers, body });
+    while (await isToAskAgain(response));
     if (response.status === 200) return true;
     this.#wrong.push(`the erasure of ${id} is answered ${response.status} ${await response.text()}`);
     return false;
@@ -333,6 +335,13 @@ class ErasureSoak {
 const FAULTS = /Failed to answer|Damaged|is not finished/;
 
 /** How many there are, and whether the newest one is finished. */
+/** Whether the server was busy; then resolves after the time that it asks for. */
+async function isToAskAgain({ status, headers }: Response): Promise<boolean> {
+  if (status !== 503) return false;
+  await pause(Number(headers.get("retry-after")) * 1000);
+  return true;
+}
+
 async function listErasures(client: Client): Promise<{ total: number; isFinished: boolean }> {
   const response = await get(client, "/api/v1/erasures?limit=1");
   const { erasures, pagination } = (await response.json()) as {
