@@ -141,8 +141,12 @@ export function createErase(dependencies: EraseDependencies): Erase {
       turns.run({ appId, keyId, signal: caller.signal }, async () => {
         const pending = hot.erasures.ofApp(appId).filter(({ continues }) => !continues);
         if (pending.length >= PENDING_ERASURES_MAX) return fail(TOO_MANY);
-        const isReady = "userId" in wanted.subject ? await lateFolds.foldAll(appId, nowMs) : ok(undefined);
-        if (!isReady.ok) return isReady;
+        const { subject } = wanted;
+        if ("userId" in subject) {
+          const findDevices = () => devicesOfUser(dependencies, appId, subject.userId, caller);
+          const isReady = await lateFolds.foldAll(appId, findDevices, nowMs);
+          if (!isReady.ok) return isReady;
+        }
         return createAlone(appId, wanted, { keyId, nowMs, id }, caller);
       }),
   };

@@ -5,7 +5,7 @@ import type { AppId, DeviceId } from "../../model/ids.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { SealReport } from "../upkeep/seal/seal.ts";
 
-/* Late rows of an app are archived before one of its users is erased. */
+/* Late rows of a user's devices are archived before the user is erased. */
 
 export interface LateFoldsDependencies {
   readonly hot: Pick<HotStore, "daysInMemory" | "reportedLateRows">;
@@ -13,14 +13,17 @@ export interface LateFoldsDependencies {
   readonly foldLate: () => Promise<Pick<SealReport, "blocked"> | null>;
 }
 
+/** Finds the devices that have records of the user. */
+export type FindDevices = () => Promise<Result<readonly DeviceId[], ServiceError>>;
+
 /** Seals of an app within `FOLDS_MS`: late reports may come during each. */
 const FOLDS_MAX = 3;
 const FOLDS_MS = 60_000;
 
 /**
  * Lays late rows over the archive's records before a user is erased. Until then a record whose parts name two users
- * has one part in memory and one in a file, and each part alone would be another user's. Only an app that has late rows
- * causes seals, and not many in a row.
+ * has one part in memory and one in a file, and each part alone would be another user's. Only late rows of the user's
+ * devices cause seals, and not many in a row.
  */
 export class LateFolds {
   readonly #dependencies: LateFoldsDependencies;
@@ -31,16 +34,24 @@ export class LateFolds {
     this.#dependencies = dependencies;
   }
 
-  /** Resolves once memory has no late rows of the app, except of days whose files are damaged. */
-  async foldAll(appId: AppId, nowMs: number): Promise<Result<void, ServiceError>> {
+  /** Resolves once memory has no late rows of the devices, except of days whose files are damaged. */
+  async foldAll(appId: AppId, findDevices: FindDevices, nowMs: number): Promise<Result<void, ServiceError>> {
     const { foldLate } = this.#dependencies;
     let blocked: readonly string[] = [];
-    while (await this.#hasLate(appId, blocked)) {
+    for (;;) {
+      const late = await this.#lateDevices(appId, blocked);
+      if (late.size === 0) return ok(undefined);
+      const devices = await findDevices();
+      if (!devices.ok) return devices;
+      if (!devices.value.some((deviceId) => late.has(deviceId))) return ok(undefined);
       // A clock that was set back does not refuse for longer.
       const begunMs = (this.#begunMs.get(appId) ?? []).filter((ms) => Math.abs(nowMs - ms) < FOLDS_MS);
       if (begunMs.length >= FOLDS_MAX)
         return fail(
-          unavailable("late reports of the app come all the time: nothing was erased", RETRY_SECONDS),
+          unavailable(
+            "late reports of the user's devices come all the time: nothing was erased",
+            RETRY_SECONDS,
+          ),
         );
       this.#begunMs.set(appId, [...begunMs, nowMs]);
       const sealed = await foldLate();
@@ -48,19 +59,16 @@ export class LateFolds {
         return fail(unavailable("late reports can't be archived now: nothing was erased", RETRY_SECONDS));
       ({ blocked } = sealed);
     }
-    return ok(undefined);
   }
 
-  /** Whether memory has late rows of the app, but for some days. */
-  async #hasLate(appId: AppId, exceptDays: readonly string[]): Promise<boolean> {
+  /** The devices of an app of which memory has late rows, but for some days. */
+  async #lateDevices(appId: AppId, exceptDays: readonly string[]): Promise<ReadonlySet<DeviceId>> {
     const { hot } = this.#dependencies;
-    for (const { day, isSealed, records } of hot.daysInMemory()) {
-      if (!isSealed || records === 0 || exceptDays.includes(utcDayName(day))) continue;
-      const devices = new Set<DeviceId>();
-      await hot.reportedLateRows(appId, null).addDevices(rangeOf(day), devices);
-      if (devices.size > 0) return true;
-    }
-    return false;
+    const devices = new Set<DeviceId>();
+    for (const { day, isSealed, records } of hot.daysInMemory())
+      if (isSealed && records > 0 && !exceptDays.includes(utcDayName(day)))
+        await hot.reportedLateRows(appId, null).addDevices(rangeOf(day), devices);
+    return devices;
   }
 }
 

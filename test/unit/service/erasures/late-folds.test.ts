@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import type { AppId } from "../../../../src/model/ids.ts";
+import { ok } from "../../../../src/lib/result.ts";
+import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { MS_PER_DAY, MS_PER_MINUTE } from "../../../../src/model/time/units.ts";
 import { FileError, type Files } from "../../../../src/runtime/files.ts";
@@ -16,6 +17,8 @@ const NOW_MS = Date.UTC(2026, 0, 28, 12);
 const OLD_MS = NOW_MS - 20 * MS_PER_DAY;
 const REPORT = { device_id: "van", latitude: 1, longitude: 2, user_id: "anna" };
 const APP = APP_ID as AppId;
+
+const has = (deviceId: string) => async () => ok([deviceId as DeviceId]);
 
 /** An archived report, and a late one of the same day. */
 async function fillLate(app: ArchiveApp): Promise<void> {
@@ -59,25 +62,29 @@ test("a seal that fails before a user is erased is a 503, and nothing is erased"
   await app.close();
 });
 
-test("LateFolds seals only for an app that has late rows, and a few times a minute", async () => {
+test("LateFolds seals only for devices of the user that have late rows, and a few times a minute", async () => {
   const app = await createArchiveApp({ clock: createManualClock(NOW_MS) });
   await fillLate(app);
   let folds = 0;
   const { hot, schedule } = app.directory;
   const folding = new LateFolds({ hot, foldLate: async () => ({ blocked: [`${++folds}`] }) });
-  expect(await folding.foldAll("other" as AppId, NOW_MS)).toEqual({ ok: true, value: undefined });
+  expect(await folding.foldAll("other" as AppId, has("van"), NOW_MS)).toEqual({ ok: true, value: undefined });
+  expect(await folding.foldAll(APP, has("bus"), NOW_MS)).toEqual({ ok: true, value: undefined });
   expect(folds).toBe(0);
   for (let attempt = 0; attempt < 2; attempt++) {
-    expect(await folding.foldAll(APP, NOW_MS)).toMatchObject({ ok: false, error: { kind: "unavailable" } });
+    expect(await folding.foldAll(APP, has("van"), NOW_MS)).toMatchObject({
+      ok: false,
+      error: { kind: "unavailable" },
+    });
     expect(folds).toBe(3);
   }
-  expect(await folding.foldAll(APP, NOW_MS + MS_PER_MINUTE)).toMatchObject({ ok: false });
+  expect(await folding.foldAll(APP, has("van"), NOW_MS + MS_PER_MINUTE)).toMatchObject({ ok: false });
   expect(folds).toBe(6);
 
   const damaged = new LateFolds({ hot, foldLate: async () => ({ blocked: ["2026-01-08"] }) });
-  expect(await damaged.foldAll(APP, NOW_MS)).toMatchObject({ ok: true });
+  expect(await damaged.foldAll(APP, has("van"), NOW_MS)).toMatchObject({ ok: true });
   const real = new LateFolds({ hot, foldLate: () => schedule.trySeal() });
-  expect(await real.foldAll(APP, NOW_MS)).toMatchObject({ ok: true });
+  expect(await real.foldAll(APP, has("van"), NOW_MS)).toMatchObject({ ok: true });
   expect(hot.daysInMemory().filter(({ isSealed, records }) => isSealed && records > 0)).toEqual([]);
   await app.close();
 });
