@@ -26,7 +26,7 @@ export interface AppRows {
 }
 
 /** Rows of a batch, a fraction of a millisecond of work. Requests are answered between two batches. */
-const ROWS_A_BATCH = 1024;
+const ROWS_A_BATCH = 512;
 /** Devices looked at, or rows dropped, per step; also a fraction of a millisecond. */
 const LOOKS_A_STEP = 1024;
 
