@@ -85,8 +85,8 @@ function keepRoom(path: string): void {
     createEmptyFile(path);
     writeFileSync(path, new Uint8Array(INDEX_BYTES));
   } catch (error) {
-    // Another process has the database open, or there is no room now.
-    if (codeOf(error) !== "EEXIST" && codeOf(error) !== "ENOSPC") throw error;
+    // Another process has the database open, there is no room now, or the directory is gone.
+    if (!/^E[A-Z0-9]+$/.test(codeOf(error))) throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileError } from "../../../src/runtime/files.ts";
@@ -30,4 +30,15 @@ test("sync() has nothing to do for a database in memory", async () => {
   database.run("CREATE TABLE one (number INTEGER)");
   await database.sync();
   database.close();
+});
+
+test("close() leaves room for SQLite's index, if its directory is still there", () => {
+  const path = join(directory, "events.sqlite");
+  openEvents(path).close();
+  expect(statSync(`${path}-shm`).size).toBe(32 * 1024);
+  const moved = join(directory, "moved");
+  mkdirSync(moved);
+  const events = openEvents(join(moved, "events.sqlite"));
+  rmSync(moved, { recursive: true });
+  events.close();
 });
