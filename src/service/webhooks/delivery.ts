@@ -1,7 +1,7 @@
 import { presentEvent } from "../../geofences/present-event.ts";
 import type { WebhookStore } from "../../hot/webhook-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
-import { nextTurn, type Timers } from "../../lib/schedule/timers.ts";
+import { atMost, nextTurn, type Timers } from "../../lib/schedule/timers.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Delivery, Failing, Outcome, SavedCursor } from "../../model/webhooks/delivery.ts";
@@ -41,6 +41,8 @@ const BEGIN_MAX = 100;
 const TURN_MS_MAX = 4;
 
 const SAVE_MS = 1000;
+/** How long a stop waits for answers. */
+const ENDING_MS = 1000;
 
 const KEY_REVOKED = "the key that made it was revoked";
 
@@ -163,8 +165,11 @@ export class WebhookDelivery {
     this.#isRunning = false;
     this.#ignoreAppended();
     this.#cancelTick();
+    // What a receiver is about to acknowledge need not be sent again.
+    const work = Promise.all([this.#pumping, ...this.#underWay]);
+    await atMost(this.#dependencies.timers, ENDING_MS, work);
     for (const { ending } of this.#lanes.values()) ending.abort();
-    await Promise.all([this.#pumping, ...this.#underWay]);
+    await work;
     await this.save();
     if (this.#isRunning) return;
     this.#lanes.clear();
