@@ -1,3 +1,5 @@
+import { FileError } from "./files.ts";
+
 /**
  * A SQLite database that this process writes alone. Calls return when SQLite is done, so each must be short: some
  * hundred rows. A failing disk throws a `FileError`, and a file that is no sound database a `DamagedDatabaseError`.
@@ -49,4 +51,9 @@ export class DamagedDatabaseError extends Error {
     super(`The database "${path}" is damaged: ${reason}`, { cause });
     this.reason = reason;
   }
+}
+
+/** Whether a database can't be used now, because of the disk or of damage. Other errors are mistakes of the program. */
+export function isDatabaseFailure(error: unknown): error is FileError | DamagedDatabaseError {
+  return error instanceof FileError || error instanceof DamagedDatabaseError;
 }

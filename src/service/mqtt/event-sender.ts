@@ -6,8 +6,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { MS_PER_DAY } from "../../model/time/units.ts";
 import type { BrokerConnection, BrokerListener } from "../../runtime/broker.ts";
-import { FileError } from "../../runtime/files.ts";
-import { DamagedDatabaseError } from "../../runtime/sqlite.ts";
+import { isDatabaseFailure } from "../../runtime/sqlite.ts";
 import type { EventStore } from "../watching/event-store.ts";
 import type { StoredEvent } from "../watching/stored-event.ts";
 import { isWanted, type WantedEvents } from "../watching/wanted-events.ts";
@@ -282,9 +281,7 @@ export class EventSender {
 
   /** The database or the cluster fails. What is not sent is in the database, and the next second tries again. */
   #noteFailure(work: Work, error: unknown): void {
-    const isOutside =
-      error instanceof FileError || error instanceof DamagedDatabaseError || error instanceof StreamError;
-    if (!isOutside) throw error;
+    if (!isDatabaseFailure(error) && !(error instanceof StreamError)) throw error;
     if (!this.#failing.has(work))
       this.#options.onNote(
         work === "sending"

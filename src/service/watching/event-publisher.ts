@@ -3,8 +3,7 @@ import { pause, type Timers } from "../../lib/schedule/timers.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { PublishedEvent } from "../../model/watches/events-entry.ts";
-import { FileError } from "../../runtime/files.ts";
-import { DamagedDatabaseError } from "../../runtime/sqlite.ts";
+import { isDatabaseFailure } from "../../runtime/sqlite.ts";
 import type { StandingAppend } from "../ingest/standing-append.ts";
 import type { DecidedEvents } from "./decided-events.ts";
 import type { EventStore } from "./event-store.ts";
@@ -81,7 +80,7 @@ export class EventPublisher {
       if (done !== "failed") this.#isFailing = false;
       return done;
     } catch (error) {
-      if (!(error instanceof FileError || error instanceof DamagedDatabaseError)) throw error;
+      if (!isDatabaseFailure(error)) throw error;
       if (!this.#isFailing) this.#dependencies.onNote(`Events are not published now: ${messageOf(error)}`);
       this.#isFailing = true;
       return "failed";

@@ -9,8 +9,7 @@ import type { SharedEntry } from "../../model/standing-entry.ts";
 import type { EventsEntry, PublishedEvent } from "../../model/watches/events-entry.ts";
 import type { DeliveriesEntry } from "../../model/webhooks/deliveries-entry.ts";
 import type { SavedCursor } from "../../model/webhooks/delivery.ts";
-import { FileError } from "../../runtime/files.ts";
-import { DamagedDatabaseError } from "../../runtime/sqlite.ts";
+import { isDatabaseFailure } from "../../runtime/sqlite.ts";
 import type { DecidedEvents, Publication } from "./decided-events.ts";
 import type { DeviceStates } from "./device-states.ts";
 import type { EventStore } from "./event-store.ts";
@@ -155,7 +154,7 @@ export class SharedEntries {
       this.#writeSome();
       this.#isFailing = false;
     } catch (error) {
-      if (!(error instanceof FileError || error instanceof DamagedDatabaseError)) throw error;
+      if (!isDatabaseFailure(error)) throw error;
       if (!this.#isFailing)
         this.#dependencies.onNote(
           `Events and deliveries wait, and are stored once this works again: ${messageOf(error)}`,

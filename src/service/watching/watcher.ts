@@ -7,8 +7,7 @@ import type { Clock } from "../../model/time/clock.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import type { Retention } from "../../model/time/retention.ts";
 import { MS_PER_DAY } from "../../model/time/units.ts";
-import { FileError } from "../../runtime/files.ts";
-import { DamagedDatabaseError } from "../../runtime/sqlite.ts";
+import { isDatabaseFailure } from "../../runtime/sqlite.ts";
 import { decideRecords } from "./decide-device.ts";
 import type { DecidedEvents } from "./decided-events.ts";
 import { DeviceDecision } from "./device-decision.ts";
@@ -150,7 +149,7 @@ export class Watcher {
     try {
       this.#keptSequence = await this.#keepMarks();
     } catch (error) {
-      if (!(error instanceof FileError || error instanceof DamagedDatabaseError)) throw error;
+      if (!isDatabaseFailure(error)) throw error;
       this.#noteFailure(error);
     }
     return this.#keptSequence;

@@ -6,8 +6,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Delivery, Failing, Outcome, SavedCursor } from "../../model/webhooks/delivery.ts";
 import { originOf, type Webhook, type WebhookState } from "../../model/webhooks/webhook.ts";
-import { FileError } from "../../runtime/files.ts";
-import { DamagedDatabaseError } from "../../runtime/sqlite.ts";
+import { isDatabaseFailure } from "../../runtime/sqlite.ts";
 import type { EventStore } from "../watching/event-store.ts";
 import type { StoredEvent } from "../watching/stored-event.ts";
 import { isWanted } from "../watching/wanted-events.ts";
@@ -467,7 +466,7 @@ export class WebhookDelivery {
 
   /** The database failed. What was under way is in memory, and the next second tries again. */
   #noteFault(error: unknown): void {
-    if (!(error instanceof FileError || error instanceof DamagedDatabaseError)) throw error;
+    if (!isDatabaseFailure(error)) throw error;
     if (!this.#hasFault)
       this.#dependencies.onNote(`Webhooks wait for the database of events: ${messageOf(error)}`);
     this.#hasFault = true;
