@@ -10,9 +10,7 @@ import { DamagedDatabaseError, type SqliteDatabase } from "../../runtime/sqlite.
  * events must be delivered. It is at least the time of storing, so that it also rises from a lost database, or one that
  * a backup replaced, to the next. Ids begin with the time (`geofences/event-id.ts`), so their order is that of times.
  */
-const SCHEMA = `
-CREATE TABLE events (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+const REVISION_COLUMNS = `\
   app_id TEXT NOT NULL,
   id TEXT NOT NULL,
   revision INTEGER NOT NULL,
@@ -28,7 +26,12 @@ CREATE TABLE events (
   decided_ms REAL NOT NULL,
   is_withdrawn INTEGER NOT NULL,
   is_late INTEGER NOT NULL,
-  made_ms INTEGER NOT NULL
+  made_ms INTEGER NOT NULL`;
+
+const SCHEMA = `
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+${REVISION_COLUMNS}
 ) STRICT;
 CREATE UNIQUE INDEX events_by_id ON events (app_id, id);
 CREATE INDEX events_by_device ON events (app_id, device_id, id);
@@ -83,22 +86,7 @@ INSERT INTO progress VALUES (1, ${Number.MAX_SAFE_INTEGER});
 const NODE_SCHEMA = `
 CREATE TABLE IF NOT EXISTS unpublished (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
-  app_id TEXT NOT NULL,
-  id TEXT NOT NULL,
-  revision INTEGER NOT NULL,
-  kind TEXT NOT NULL,
-  timestamp_ms INTEGER NOT NULL,
-  device_id TEXT NOT NULL,
-  user_id TEXT NOT NULL,
-  watch_id TEXT NOT NULL,
-  version INTEGER NOT NULL,
-  visit_id TEXT NOT NULL,
-  ending TEXT,
-  due_ms INTEGER NOT NULL,
-  decided_ms REAL NOT NULL,
-  is_withdrawn INTEGER NOT NULL,
-  is_late INTEGER NOT NULL,
-  made_ms INTEGER NOT NULL
+${REVISION_COLUMNS}
 ) STRICT;
 CREATE UNIQUE INDEX IF NOT EXISTS unpublished_by_id ON unpublished (app_id, id);
 CREATE INDEX IF NOT EXISTS unpublished_by_decision ON unpublished (app_id, device_id, decided_ms)
