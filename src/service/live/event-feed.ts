@@ -1,6 +1,7 @@
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { AppId } from "../../model/ids.ts";
+import { EventPages } from "../watching/event-pages.ts";
 import type { EventStore } from "../watching/event-store.ts";
 import type { StoredEvent } from "../watching/stored-event.ts";
 import { isWanted, type WantedEvents } from "../watching/wanted-events.ts";
@@ -9,9 +10,8 @@ import { type WaitingEvents, WaitingViewer } from "./waiting-viewer.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Events that are read and sent at once: some 50 kB. Viewers with the same progress share what is read. */
+/** Events that are read and sent at once: some 50 kB. */
 const PAGE_EVENTS = 128;
-const PAGES_MAX = 64;
 
 /** Which events of geofences and alerts a viewer subscribes to. */
 export interface EventViewerQuery extends WantedEvents {
@@ -73,14 +73,14 @@ export class EventFeed {
   readonly #dependencies: EventFeedDependencies;
   readonly #owner: string;
   readonly #viewers = new Set<EventViewer>();
-  /** Read since events were stored or deleted last, by the position before. */
-  readonly #pages = new Map<number, readonly StoredEvent[]>();
+  readonly #pages: EventPages;
   #removals = 0;
   readonly #rounds: Rounds;
 
   constructor(appId: AppId, dependencies: EventFeedDependencies) {
     this.#appId = appId;
     this.#dependencies = dependencies;
+    this.#pages = new EventPages(dependencies.events, PAGE_EVENTS);
     this.#owner = `viewers of ${appId}`;
     this.#rounds = new Rounds({
       ...{ ...dependencies, owner: this.#owner },
@@ -167,15 +167,10 @@ export class EventFeed {
   }
 
   #read(seq: number): readonly StoredEvent[] {
-    const { events } = this.#dependencies;
-    if (this.#removals !== events.removals) this.#pages.clear();
-    this.#removals = events.removals;
-    const known = this.#pages.get(seq);
-    if (known !== undefined) return known;
-    const page = events.after(this.#appId, seq, PAGE_EVENTS);
-    if (this.#pages.size === PAGES_MAX) this.#pages.clear();
-    this.#pages.set(seq, page);
-    return page;
+    const { removals } = this.#dependencies.events;
+    if (this.#removals !== removals) this.#pages.clear();
+    this.#removals = removals;
+    return this.#pages.after(this.#appId, seq);
   }
 }
 

@@ -2,11 +2,11 @@ import { presentEvent } from "../../geofences/present-event.ts";
 import type { WebhookStore } from "../../hot/webhook-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { atMost, nextTurn, type Timers } from "../../lib/schedule/timers.ts";
-import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Delivery, Failing, Outcome, SavedCursor } from "../../model/webhooks/delivery.ts";
 import { originOf, type Webhook, type WebhookState } from "../../model/webhooks/webhook.ts";
 import { isDatabaseFailure } from "../../runtime/sqlite.ts";
+import { EventPages } from "../watching/event-pages.ts";
 import type { EventStore } from "../watching/event-store.ts";
 import type { StoredEvent } from "../watching/stored-event.ts";
 import { isWanted } from "../watching/wanted-events.ts";
@@ -29,9 +29,8 @@ const SENDING_MAX = 192;
 /** Requests under way at once to receivers that failed last. */
 const PROBING_MAX = 64;
 
-/** Events that are read at once. Webhooks of an app that have all read the same share what they read. */
+/** Events that are read at once. */
 const READ_MAX = 64;
-const PAGES_MAX = 64;
 
 /** Webhooks whose cursors are looked up in one turn at the start. */
 const BEGIN_MAX = 100;
@@ -95,7 +94,7 @@ export class WebhookDelivery {
   readonly #lanes = new Map<string, Lane>();
   readonly #sending = new Places(SENDING_MAX);
   readonly #probing = new Places(PROBING_MAX);
-  readonly #pages = new Map<string, readonly StoredEvent[]>();
+  readonly #pages: EventPages;
   readonly #bodies = new WeakMap<StoredEvent, string>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #counts = { delivered: 0, failed: 0, rejected: 0, parked: 0 };
@@ -115,6 +114,7 @@ export class WebhookDelivery {
 
   constructor(dependencies: DeliveryDependencies) {
     this.#dependencies = dependencies;
+    this.#pages = new EventPages(dependencies.events, READ_MAX);
     dependencies.webhooks.watch((former, webhook) => this.#tryNoteChange(former, webhook));
   }
 
@@ -335,7 +335,7 @@ export class WebhookDelivery {
     if (this.#lanes.get(webhook.id) !== lane) return;
     const { clock, random = Math.random } = this.#dependencies;
     const { readFrom } = subscription;
-    const page = readFrom === null ? [] : this.#read(webhook.appId, readFrom);
+    const page = readFrom === null ? [] : this.#pages.after(webhook.appId, readFrom);
     const last = page.at(-1);
     if (last !== undefined)
       subscription.add(
@@ -359,17 +359,6 @@ export class WebhookDelivery {
       subscription.putBack(parcel);
       throw error;
     }
-  }
-
-  #read(appId: AppId, seq: number): readonly StoredEvent[] {
-    const key = `${appId} ${seq}`;
-    let page = this.#pages.get(key);
-    if (page === undefined) {
-      page = this.#dependencies.events.after(appId, seq, READ_MAX);
-      if (this.#pages.size >= PAGES_MAX) this.#pages.clear();
-      this.#pages.set(key, page);
-    }
-    return page;
   }
 
   #start(lane: Lane, parcel: Parcel, places: Places): void {
