@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import { FileError } from "./files.ts";
@@ -79,14 +79,22 @@ export function openNodeSqlite(
 /** SQLite's index of the file beside the database, which it removes with its last connection. */
 const INDEX_BYTES = 32 * 1024;
 
-/** Leaves a file in the place of the index: a disk that is full by the next start would have no room for one. */
+/**
+ * Leaves a file in the place of the index: a disk that is full by the next start would have no room for one. It gets
+ * its name at once with its content, since another process that opens the database may make an index meanwhile.
+ */
 function keepRoom(path: string): void {
+  const newPath = `${path}.new`;
   try {
-    createEmptyFile(path);
-    writeFileSync(path, new Uint8Array(INDEX_BYTES));
+    rmSync(newPath, { force: true });
+    createEmptyFile(newPath);
+    writeFileSync(newPath, new Uint8Array(INDEX_BYTES));
+    linkSync(newPath, path);
+    rmSync(newPath);
   } catch (error) {
     // Another process has the database open, there is no room now, or the directory is gone.
     if (!/^E[A-Z0-9]+$/.test(codeOf(error))) throw error;
+    rmSync(newPath, { force: true });
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileError } from "../../../src/runtime/files.ts";
@@ -36,6 +36,7 @@ test("close() leaves room for SQLite's index, if its directory is still there", 
   const path = join(directory, "events.sqlite");
   openEvents(path).close();
   expect(statSync(`${path}-shm`).size).toBe(32 * 1024);
+  expect(readdirSync(directory)).toEqual(["events.sqlite", "events.sqlite-shm"]);
   const moved = join(directory, "moved");
   mkdirSync(moved);
   const events = openEvents(join(moved, "events.sqlite"));
