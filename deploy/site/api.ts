@@ -1,6 +1,7 @@
 import { document, type Operation, type Schema } from "../../test/unit/http/openapi/open-api-document.ts";
+import { anchorOf } from "./anchor.ts";
 
-/* The reference of the API, a page for each group of endpoints, from the document that the server answers /docs with. */
+/* The reference of the API: a page for each group of endpoints, made from the document that the server has at /docs. */
 
 const FOLDER = "docs/api";
 
@@ -15,14 +16,16 @@ interface Group {
   readonly entries: readonly Entry[];
 }
 
-function groups(): readonly Group[] {
-  const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
+const GROUPS = groupsOf(document);
+
+function groupsOf({ paths, tags }: typeof document): readonly Group[] {
+  const entries = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       title: `${method.toUpperCase()} ${path}`,
       operation,
     })),
   );
-  return document.tags.map(({ name, description }) => ({
+  return tags.map(({ name, description }) => ({
     name,
     description,
     entries: entries.filter(({ operation }) => operation.tags[0] === name),
@@ -31,8 +34,7 @@ function groups(): readonly Group[] {
 
 /** The pages by their paths. */
 export function apiPages(): ReadonlyMap<string, string> {
-  const all = groups();
-  const lists = all.map(({ name, description, entries }) => {
+  const lists = GROUPS.map(({ name, description, entries }) => {
     const page = `./${fileOf(name)}.md`;
     const links = entries.map(
       ({ title, operation }) => `- [\`${title}\`](${page}#${anchorOf(title)}): ${prose(operation.summary)}`,
@@ -42,26 +44,18 @@ export function apiPages(): ReadonlyMap<string, string> {
   const index = `# API reference\n\n${prose(withoutTable(document.info.description))}\n\n${lists.join("\n\n")}\n`;
   return new Map([
     [`${FOLDER}/index.md`, index],
-    ...all.map((group) => [`${FOLDER}/${fileOf(group.name)}.md`, groupPage(group)] as const),
+    ...GROUPS.map((group) => [`${FOLDER}/${fileOf(group.name)}.md`, groupPage(group)] as const),
   ]);
 }
 
 /** The entries of the sidebar. */
 export function apiLinks(): readonly { readonly text: string; readonly link: string }[] {
-  const own = groups().map(({ name }) => ({ text: name, link: `/${FOLDER}/${fileOf(name)}` }));
+  const own = GROUPS.map(({ name }) => ({ text: name, link: `/${FOLDER}/${fileOf(name)}` }));
   return [{ text: "Overview", link: `/${FOLDER}/` }, ...own];
 }
 
 function fileOf(name: string): string {
   return name.toLowerCase();
-}
-
-/** As in config.mjs. */
-function anchorOf(title: string): string {
-  return title
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
-    .replaceAll(" ", "-");
 }
 
 /** The table of errors has a page of its own. */
@@ -114,7 +108,7 @@ function bodyParts(heading: string, content: NonNullable<Operation["requestBody"
   return [`As ${types.join(" or ")}:`, ...members];
 }
 
-/** How deep the members of members are listed. */
+/** Members of members are listed down to this depth. */
 const DEPTH_MAX = 4;
 
 function memberRows(schema: Schema, prefix: string, depth = 0): string[][] {
@@ -150,7 +144,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** Angle brackets outside of code are text, not HTML; a table has its cells in one line. */
+/** Angle brackets outside of code are text, not HTML. Single line ends become spaces, since a cell is one line. */
 function prose(text: string): string {
   return text
     .replaceAll(/`[^`]*`|</g, (match) => (match === "<" ? "&lt;" : match))

@@ -1,16 +1,9 @@
-/* What VitePress makes the pages with. main.ts copies this file beside them, and sidebar.json with it. */
+/* The settings of VitePress. main.ts copies this file and anchor.ts to the pages, and writes sidebar.json there. */
 
+import { anchorOf } from "./anchor.ts";
 import sidebar from "./sidebar.json";
 
-/** The anchor that a heading gets on GitHub too, so that one link leads there in both. */
-function slugify(heading) {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
-    .replaceAll(" ", "-");
-}
-
-/** Vue would take double braces of sentences for its own; those of blocks of code it leaves. */
+/** Vue would evaluate double braces in sentences. It leaves blocks of code alone. */
 function keepBraces(markdown) {
   for (const kind of ["text", "code_inline"]) {
     const render = markdown.renderer.rules[kind];
@@ -18,7 +11,7 @@ function keepBraces(markdown) {
   }
 }
 
-/** A column without a title has no header for programs that read pages aloud. */
+/** A screen reader must not announce the header of a column without a title. */
 function leaveOutEmptyHeaders(markdown) {
   markdown.core.ruler.push("empty_headers", ({ tokens }) => {
     tokens.forEach(({ type }, index) => {
@@ -29,7 +22,7 @@ function leaveOutEmptyHeaders(markdown) {
   });
 }
 
-/** Enough contrast for the names of languages, and a search button that is called what it shows. */
+/** Gives the names of languages enough contrast, and hides the keys in the search button, which are not its name. */
 const STYLE = `
 :root { --vp-code-lang-color: var(--vp-c-text-2); }
 .DocSearch-Button-Keys { display: none !important; }
@@ -48,13 +41,13 @@ export default {
   base,
   outDir: process.env.WHEREHOUSE_SITE_OUT,
   markdown: {
-    anchor: { slugify },
+    anchor: { slugify: anchorOf },
     config: (markdown) => {
       keepBraces(markdown);
       leaveOutEmptyHeaders(markdown);
     },
     languageAlias: { conf: "ini" },
-    // Colors with enough contrast for everybody.
+    // Colors with enough contrast for all readers.
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
   themeConfig: {

@@ -64,7 +64,7 @@ function writePages(): void {
   const contents = readFileSync(join(ROOT, FIRST_PAGE), "utf8");
   const sidebar = sidebarOf(contents, { text: "API reference", items: apiLinks() });
   write(".vitepress/sidebar.json", JSON.stringify(sidebar));
-  write(".vitepress/config.mjs", readFileSync(join(HERE, "config.mjs"), "utf8"));
+  for (const name of ["config.mjs", "anchor.ts"]) copy(join("deploy/site", name), join(".vitepress", name));
 }
 
 function write(path: string, text: string): void {

@@ -33,8 +33,12 @@ export function readPages(): Pages {
         waiting.push(file);
         return relativeTo(folder, nameOf(file)) + suffix;
       }
-      (PICTURES.has(extname(file)) ? pictures : files).add(file);
-      return PICTURES.has(extname(file)) ? relativeTo(folder, file) : `/${plainTextOf(file)}`;
+      if (PICTURES.has(extname(file))) {
+        pictures.add(file);
+        return relativeTo(folder, file);
+      }
+      files.add(file);
+      return `/${plainTextOf(file)}`;
     });
     texts.set(nameOf(page), text);
   }
