@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { codeOf } from "./node-error.ts";
 import { createFile } from "./owner.ts";
 
-/** What an installation needs of its machine, as this process sees it. */
+/** What a server needs of this machine, as this process sees it. */
 export interface Machine {
   /** How many files this process may have open; null if the system does not say. */
   readonly descriptorsMax: number | null;
@@ -16,13 +16,13 @@ export interface Machine {
 export interface Folder {
   readonly path: string;
   readonly freeBytes: number;
-  /** Its disk is the machine's memory. */
+  /** Whether its files are in the machine's memory instead of on a disk. */
   readonly isInMemory: boolean;
   /** The system's code for why a file can't be written and synced there; null if it can. */
   readonly writeErrorCode: string | null;
-  /** Users that are neither its owner nor of its group may read it. Known of the data directory alone. */
+  /** Whether users outside of its group have any permission on it. False for a folder above the data directory. */
   readonly isOpenToAll: boolean;
-  /** When the newest of its files or folders was changed; null if it has none. */
+  /** When the newest of its entries changed; null if it has none, and for a folder above the data directory. */
   readonly newestMs: number | null;
 }
 
@@ -36,7 +36,7 @@ function readDescriptorsMax(): number | null {
     const soft = /^Max open files +(\w+)/m.exec(limits)?.[1];
     return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
   } catch {
-    return null; // Another system than Linux, or Deno, which keeps these files to itself.
+    return null; // The system is not Linux, or the runtime is Deno, which does not let programs read this file.
   }
 }
 
@@ -76,7 +76,7 @@ async function tryToWrite(folder: string): Promise<string | null> {
     }
     return null;
   } catch (error) {
-    return codeOf(error) ?? "unknown";
+    return codeOf(error);
   }
 }
 

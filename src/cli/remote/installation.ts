@@ -6,7 +6,7 @@ import type { Platform } from "../../runtime/platform.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { problemText } from "./doctor-report.ts";
 
-/* `doctor --install`: what is in the way of a server on this machine. It asks no other host. */
+/* `doctor --install`: what would keep a server from running well on this machine. It asks no other host. */
 
 export interface InstallOptions {
   readonly dataDir: string;
@@ -14,7 +14,7 @@ export interface InstallOptions {
   readonly port: number;
 }
 
-/** Prints what is in the way; returns 1 if something is. */
+/** Prints the problems of this machine; returns 1 if there are any. */
 export async function examineInstallation(
   options: InstallOptions,
   { platform, clock, terminal }: CommandContext,
@@ -25,7 +25,7 @@ export async function examineInstallation(
   const groups: readonly (readonly [string, readonly Problem[]])[] = [
     ["This machine", machineProblems(await readMachine(dataDir), clock.nowMs())],
     ["Time zones", zoneProblems(summerHourOfLondon())],
-    // The directory's own server has the port.
+    // A server that runs over the directory has the port already.
     [address, owner?.url ? [] : await portProblems(options, platform)],
   ];
   const texts = groups.flatMap(([title, problems]) => problems.map((problem) => problemText(title, problem)));
@@ -34,7 +34,7 @@ export async function examineInstallation(
   return groups.every(([, problems]) => problems.length === 0) ? 0 : 1;
 }
 
-/** Each connection, each segment of the log and each archived day that is being read takes one. */
+/** Each connection, each segment of the log, and each archived day while it is read needs a file descriptor. */
 const DESCRIPTORS_MIN = 8192;
 
 export function machineProblems({ descriptorsMax, folder }: Machine, nowMs: number): readonly Problem[] {
@@ -48,7 +48,7 @@ export function machineProblems({ descriptorsMax, folder }: Machine, nowMs: numb
   return [...problems, ...folderProblems(folder), ...clockProblems(folder, nowMs)];
 }
 
-/** The log alone takes a segment of 64 MB at a time, and a seal needs room for the days that it writes. */
+/** The log grows by segments of 64 MB, and a seal needs room for the days that it writes. */
 const FREE_BYTES_MIN = 1e9;
 
 function folderProblems(folder: Folder): readonly Problem[] {
@@ -86,7 +86,7 @@ function writeAdvice(code: string): string {
   return "See the system's log for the state of the disk.";
 }
 
-/** No clock that is right says less: this version is younger. */
+/** This version was made later than this, so a correct clock shows a later time. */
 const RELEASED_MS = Date.UTC(2026, 10, 1);
 const AHEAD_MS_MAX = 60_000;
 
@@ -101,7 +101,7 @@ function clockProblems({ path, newestMs }: Folder, nowMs: number): readonly Prob
 
 const LONDON_SUMMER_HOUR = "13";
 
-/** The hour of London at noon UTC in July, or the reason why there is none. */
+/** The hour in London at noon UTC in July, or the runtime's error. */
 function summerHourOfLondon(): string {
   try {
     const format = new Intl.DateTimeFormat("en-GB", { timeZone: "Europe/London", hour: "2-digit" });
