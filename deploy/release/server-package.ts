@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
@@ -15,18 +15,9 @@ const SOURCES = ["src", "data", "LICENSE"];
 export function packServer(folder: string): string {
   const scratch = mkdtempSync(join(tmpdir(), "wherehouse-server-"));
   try {
-    for (const path of run("git", [
-      "ls-files",
-      "-z",
-      "--cached",
-      "--others",
-      "--exclude-standard",
-      ...SOURCES,
-    ])
-      .split("\0")
-      .filter(Boolean)) {
+    for (const path of sourcePaths()) {
       mkdirSync(dirname(join(scratch, path)), { recursive: true });
-      cpSync(join(ROOT, path), join(scratch, path));
+      copyFileSync(join(ROOT, path), join(scratch, path));
     }
     mkdirSync(join(scratch, "bin"));
     copyFileSync(join(ROOT, "deploy/npm/wherehouse.mjs"), join(scratch, "bin/wherehouse.mjs"));
@@ -36,6 +27,14 @@ export function packServer(folder: string): string {
   } finally {
     rmSync(scratch, { recursive: true });
   }
+}
+
+/** From the project's folder. */
+function sourcePaths(): readonly string[] {
+  const which = ["--cached", "--others", "--exclude-standard"];
+  return run("git", ["ls-files", "-z", ...which, ...SOURCES])
+    .split("\0")
+    .filter(Boolean);
 }
 
 function packageManifest() {

@@ -14,7 +14,7 @@ import { DEBIAN_ARCHITECTURES } from "./debian.ts";
 import type { Architecture } from "./executable.ts";
 import { run } from "./run.ts";
 
-/* The C libraries that an executable needs of its system, out of Debian's packages as apt fetches and checks them. */
+/* The C libraries that an executable needs, from Debian's packages, which apt downloads and checks. */
 
 const CACHE = join(ROOT, "node_modules/.cache/wherehouse-release");
 
@@ -23,7 +23,7 @@ const TRIPLETS: Readonly<Record<Architecture, string>> = {
   arm64: "aarch64-linux-gnu",
 };
 
-/** Where executables name their loader. */
+/** The path of the loader, which is part of an executable. */
 const LOADERS: Readonly<Record<Architecture, string>> = {
   x64: "lib64/ld-linux-x86-64.so.2",
   arm64: "lib/ld-linux-aarch64.so.1",
@@ -31,7 +31,7 @@ const LOADERS: Readonly<Record<Architecture, string>> = {
 
 const PACKAGES = ["libc6", "libgcc-s1", "libstdc++6"];
 
-/** The libraries of GCC have their license in a package of its version. */
+/** The license of GCC's libraries is in a package whose name has GCC's version. */
 const LICENSE_PACKAGE = /gcc-\d+-base/g;
 
 const LIBRARIES = [
@@ -44,7 +44,7 @@ export function hasDebianPrograms(): boolean {
   return ["apt-get", "dpkg-deb", "tar"].every((name) => Bun.which(name) !== null);
 }
 
-/** The folder whose files belong at the root of a file system, fetched once. */
+/** Returns a folder whose files belong at the root of a file system. They are downloaded once. */
 export function systemLibraries(architecture: Architecture): string {
   const folder = join(CACHE, `libraries-${architecture}`);
   if (existsSync(folder)) return folder;
@@ -69,7 +69,7 @@ function packagesIn(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** With lists of its own, so that another architecture is no matter of this system. */
+/** Has package lists of its own, so that the settings of this system do not matter and are not changed. */
 function fetchPackages(architecture: Architecture, folder: string): void {
   const debian = DEBIAN_ARCHITECTURES[architecture];
   for (const name of ["state/lists/partial", "cache/archives/partial"])
@@ -81,7 +81,7 @@ function fetchPackages(architecture: Architecture, folder: string): void {
     `Dir::State=${join(folder, "state")}`,
     "Dir::State::status=/dev/null",
     `Dir::Cache=${join(folder, "cache")}`,
-    "APT::Sandbox::User=", // Its own user could not write here.
+    "APT::Sandbox::User=", // apt's own user could not write to this folder.
   ].flatMap((option) => ["-o", option]);
   run("apt-get", [...options, "-qq", "update"]);
   const download = (names: readonly string[]) =>
@@ -95,7 +95,7 @@ function copyLibraries(architecture: Architecture, opened: string, all: string):
   const entries = readdirSync(opened, { recursive: true, withFileTypes: true }).filter(
     (entry) => !entry.isDirectory(),
   );
-  // A file wins over a link of its name, because links may lead to this system's own files.
+  // A file replaces a link of the same name, because links may lead to this system's own files.
   const inOrder = [
     ...entries.filter((entry) => entry.isSymbolicLink()),
     ...entries.filter((entry) => entry.isFile()),
