@@ -1,4 +1,4 @@
-import { browserTimers, type Timers } from "../time/timers.ts";
+import type { Timers } from "../time/timers.ts";
 
 /* The live stream on the network: its bytes, and the events in them. */
 
@@ -55,22 +55,30 @@ export class SseParser {
   }
 }
 
+/** Yields the events of a stream as they arrive. It ends as `watchedBytes` does. */
+export async function* streamedEvents(response: Response, timers: Timers): AsyncGenerator<SseEvent> {
+  const parser = new SseParser();
+  const decoder = new TextDecoder();
+  for await (const bytes of watchedBytes(response, timers))
+    yield* parser.push(decoder.decode(bytes, { stream: true }));
+}
+
+/** The server sends a heartbeat every 15 s. */
+const SILENCE_MS_MAX = 40_000;
+
 /**
- * Yields the bytes of a body, and ends after `silenceMsMax` without any: a network that fails sends no error. Only the
- * time that is spent waiting for bytes counts.
+ * Yields the bytes of a response, and ends after 40 s without any: a network that fails sends no error. Only the time
+ * that is spent waiting for bytes counts.
  */
-export async function* watchedBytes(
-  body: ReadableStream<Uint8Array>,
-  silenceMsMax: number,
-  timers: Timers = browserTimers,
-): AsyncGenerator<Uint8Array> {
+export async function* watchedBytes({ body }: Response, timers: Timers): AsyncGenerator<Uint8Array> {
+  if (body === null) return;
   const reader = body.getReader();
   const stop = () => {
     reader.cancel().catch(() => undefined); // Rejects if the body has failed; `read` reports that.
   };
   try {
     for (;;) {
-      const stopWatchdog = timers.after(silenceMsMax, stop);
+      const stopWatchdog = timers.after(SILENCE_MS_MAX, stop);
       const { done, value } = await reader.read().finally(stopWatchdog);
       if (done) return;
       yield value;

@@ -2,7 +2,7 @@ import { ApiError } from "../api/api-error.ts";
 import type { Retries } from "../api/retries.ts";
 import type { FenceEvent } from "../fences/fence.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
-import { SseParser, watchedBytes } from "./event-stream.ts";
+import { streamedEvents } from "./event-stream.ts";
 
 /* The live stream of what happens at geofences and alerts. */
 
@@ -17,8 +17,6 @@ export interface LiveEventsParts {
 export type EventsListener = (events: readonly FenceEvent[] | null) => void;
 
 const STREAM_PATH = "/api/v1/live?types=event&late=true";
-/** The server sends a heartbeat every 15 s. */
-const SILENCE_MS_MAX = 40_000;
 
 /** Follows the events of the app while anything on the page shows them: browsers have few connections to a server. */
 export class LiveEvents {
@@ -76,22 +74,18 @@ export class LiveEvents {
     }
   }
 
-  /** Returns once the connection has ended: whether anything came. */
+  /** Returns whether any event came, once the connection has ended. */
   async #connect(signal: AbortSignal): Promise<boolean> {
     const { fetch, timers = browserTimers } = this.#parts;
     const headers = this.#lastId === null ? {} : { "last-event-id": this.#lastId };
-    const { body } = await fetch(STREAM_PATH, { headers, signal });
-    const parser = new SseParser();
-    const decoder = new TextDecoder();
+    const response = await fetch(STREAM_PATH, { headers, signal });
     let hasCome = false;
-    for await (const bytes of watchedBytes(body ?? new Blob().stream(), SILENCE_MS_MAX, timers)) {
-      for (const { type, data, id } of parser.push(decoder.decode(bytes, { stream: true }))) {
-        if (signal.aborted) return hasCome;
-        hasCome = true;
-        if (type === "reset") this.#tell(null);
-        else if (data !== null) this.#tell((JSON.parse(data) as { events: readonly FenceEvent[] }).events);
-        if (id !== null) this.#lastId = id;
-      }
+    for await (const { type, data, id } of streamedEvents(response, timers)) {
+      if (signal.aborted) return hasCome;
+      hasCome = true;
+      if (type === "reset") this.#tell(null);
+      else if (data !== null) this.#tell((JSON.parse(data) as { events: readonly FenceEvent[] }).events);
+      if (id !== null) this.#lastId = id;
     }
     return hasCome;
   }

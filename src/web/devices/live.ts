@@ -2,7 +2,7 @@ import { ApiError, sentenceOf } from "../api/api-error.ts";
 import type { Retries } from "../api/retries.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
 import type { Columns, DeviceTable, LiveRecord } from "./device-table.ts";
-import { type SseEvent, SseParser, watchedBytes } from "./event-stream.ts";
+import { type SseEvent, streamedEvents, watchedBytes } from "./event-stream.ts";
 
 /* Keeps the table of devices up to date. */
 
@@ -20,8 +20,6 @@ export interface LiveDependencies {
 
 const SNAPSHOT_PATH = "/api/v1/locations/current/columns?fields=speed,bearing&profiles=true";
 const STREAM_PATH = "/api/v1/live?profiles=true";
-/** The server sends a heartbeat every 15 s. */
-const SILENCE_MS_MAX = 40_000;
 /** An event of this many records takes half a frame, so the stream yields to the page after it. */
 const LONG_EVENT_RECORDS = 1000;
 
@@ -133,14 +131,11 @@ export class LiveDevices {
   async #connect(signal: AbortSignal): Promise<void> {
     if (this.#lastId === null) await this.#loadSnapshot(signal);
     if (this.#lastId === null) return; // The session has ended meanwhile.
-    const body = await this.#open(STREAM_PATH, { "last-event-id": this.#lastId }, signal);
-    const parser = new SseParser();
-    const decoder = new TextDecoder();
-    for await (const bytes of watchedBytes(body, SILENCE_MS_MAX, this.#timers)) {
-      for (const event of parser.push(decoder.decode(bytes, { stream: true }))) {
-        if (signal.aborted) return;
-        await this.#apply(event, signal);
-      }
+    const headers = { "last-event-id": this.#lastId };
+    const response = await this.#fetch(STREAM_PATH, { headers, signal });
+    for await (const event of streamedEvents(response, this.#timers)) {
+      if (signal.aborted) return;
+      await this.#apply(event, signal);
     }
   }
 
@@ -164,10 +159,10 @@ export class LiveDevices {
   }
 
   async #loadSnapshot(signal: AbortSignal): Promise<void> {
-    const body = await this.#open(SNAPSHOT_PATH, {}, signal);
+    const response = await this.#fetch(SNAPSHOT_PATH, { signal });
     const decoder = new TextDecoder();
     let text = "";
-    for await (const bytes of watchedBytes(body, SILENCE_MS_MAX, this.#timers))
+    for await (const bytes of watchedBytes(response, this.#timers))
       text += decoder.decode(bytes, { stream: true });
     const columns = JSON.parse(text) as Columns; // Throws if the body was cut off.
     signal.throwIfAborted();
@@ -176,15 +171,6 @@ export class LiveDevices {
     this.#snapshotSequence = columns.sequence;
     this.#hasRemoved = false;
     this.#changed();
-  }
-
-  async #open(
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<ReadableStream<Uint8Array>> {
-    const { body } = await this.#fetch(path, { headers, signal });
-    return body ?? new Blob().stream();
   }
 
   async #pause(error: ApiError | null, signal: AbortSignal): Promise<void> {
