@@ -41,11 +41,6 @@ export interface Delivery {
   readonly answer: string;
 }
 
-export interface DeliveryAnswer {
-  /** Absent if many events are sent again. */
-  readonly delivery?: Delivery;
-}
-
 export const WEBHOOKS_PATH = "/api/v1/webhooks";
 
 export type WebhookVerb = "test" | "pause" | "resume" | "rotate" | "redeliver" | "deliveries";

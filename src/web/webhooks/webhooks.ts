@@ -6,7 +6,6 @@ import { PagedList } from "../items/paged-list.ts";
 import { Copying } from "../keys/copying.ts";
 import {
   type Delivery,
-  type DeliveryAnswer,
   deliveryKey,
   WEBHOOKS_PATH,
   type Webhook,
@@ -108,23 +107,19 @@ export class Webhooks {
   refresh(): Promise<void> {
     return this.#act(null, async ({ id }) => {
       void this.deliveries?.load();
-      const { webhook } = await this.#parts.api.get<WebhookAnswer>(webhookPath(id));
-      return { webhook };
+      return this.#parts.api.get<WebhookAnswer>(webhookPath(id));
     });
   }
 
-  /** Sends nothing more, or sends again. */
+  /** Resumes or pauses it. */
   setActive(isActive: boolean): Promise<void> {
     const verb = isActive ? "resume" : "pause";
-    return this.#act(verb, async ({ id }) => {
-      const { webhook } = await this.#parts.api.send<WebhookAnswer>("POST", webhookPath(id, verb));
-      return { webhook };
-    });
+    return this.#act(verb, ({ id }) => this.#post(id, verb));
   }
 
   test(): Promise<void> {
     return this.#act("test", async ({ id }) => {
-      await this.#parts.api.send<DeliveryAnswer>("POST", webhookPath(id, "test"));
+      await this.#post(id, "test");
       void this.deliveries?.load();
       return {};
     });
@@ -132,9 +127,7 @@ export class Webhooks {
 
   /** Makes another secret. */
   rotate(): Promise<void> {
-    return this.#act("rotate", async ({ id }) => {
-      return await this.#parts.api.send<WebhookAnswer>("POST", webhookPath(id, "rotate"));
-    });
+    return this.#act("rotate", ({ id }) => this.#post(id, "rotate"));
   }
 
   redeliver(eventId: string): Promise<void> {
@@ -162,10 +155,15 @@ export class Webhooks {
 
   #redeliver(events: unknown, note: string | null): Promise<void> {
     return this.#act("redeliver", async ({ id }) => {
-      await this.#parts.api.send<DeliveryAnswer>("POST", webhookPath(id, "redeliver"), events);
+      await this.#post(id, "redeliver", events);
       void this.deliveries?.load();
       return { note };
     });
+  }
+
+  /** The answers to a test and to redelivery have no webhook. */
+  #post(id: string, verb: WebhookVerb, body?: unknown): Promise<Partial<WebhookAnswer>> {
+    return this.#parts.api.send("POST", webhookPath(id, verb), body);
   }
 
   /** Asks for something that the server does with the chosen webhook; what comes of it is of that one alone. */
