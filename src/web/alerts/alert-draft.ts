@@ -31,16 +31,15 @@ export function newAlert(units: Units): AlertDraft {
 }
 
 export function draftOf(alert: Alert, units: Units): AlertDraft {
-  const { id, name = "", active = true, confirm_seconds, schedule, devices = [], ...others } = alert;
   const type = typeOf(alert);
-  const value = alert[type] ?? 0;
+  const { [type]: value = 0, id, name = "", active = true, confirm_seconds, ...more } = alert;
+  // The server makes the first three.
+  const { version: _version, created: _created, updated: _updated, schedule, devices = [], ...others } = more;
   const limit = String(Number((value * factorOf(type, units)).toFixed(2)));
-  // The server makes these.
-  const { version: _version, created: _created, updated: _updated, [type]: _limit, ...rest } = others;
   return {
     ...{ id, type, limit, units, stored: { limit, type, value }, name, isActive: active },
     confirmSeconds: confirm_seconds === undefined ? "" : String(confirm_seconds),
-    ...{ schedule: draftSchedule(schedule), devices, others: rest },
+    ...{ schedule: draftSchedule(schedule), devices, others },
   };
 }
 
