@@ -67,9 +67,10 @@ export class DayEvents {
     if (history === this.#history) return;
     this.#history = history;
     if (!isSame) this.#set([], false);
-    const isShown = history !== null && !history.isView && history.span.days <= DAYS_MAX;
-    if (!isSame) this.#follow(isShown ? history : null);
-    this.#reload(isShown ? history : null);
+    const hasEvents = history !== null && !history.isView && history.span.days <= DAYS_MAX;
+    const source = hasEvents ? history : null;
+    if (!isSame) this.#follow(source);
+    this.#reload(source);
   }
 
   /** While the days go on, loads again whenever something happens to the device. */
