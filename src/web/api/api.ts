@@ -87,6 +87,11 @@ export function pathWith(path: string, query: Query): string {
   return text === "" ? path : `${path}?${text}`;
 }
 
+/** The path of one item, below the path of all of them. */
+export function itemPath(path: string, id: string): string {
+  return `${path}/${encodeURIComponent(id)}`;
+}
+
 async function bodyOf<Body>(response: Response): Promise<Body> {
   try {
     return (await response.json()) as Body;

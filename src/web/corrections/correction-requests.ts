@@ -1,4 +1,4 @@
-import type { Api } from "../api/api.ts";
+import { type Api, itemPath } from "../api/api.ts";
 import type { TimeRange } from "../time/local-day.ts";
 import type { ChangeMembers } from "./change.ts";
 import type { SelectedRecords } from "./selection.ts";
@@ -82,7 +82,7 @@ export async function readCorrections(
 }
 
 export async function readCorrection(api: Pick<Api, "get">, id: string): Promise<CorrectionRecord> {
-  const answer = await api.get<{ readonly correction: CorrectionRecord }>(pathOf(id));
+  const answer = await api.get<{ readonly correction: CorrectionRecord }>(itemPath(CORRECTIONS, id));
   return answer.correction;
 }
 
@@ -110,11 +110,7 @@ export async function sendCorrection(
 }
 
 export async function sendUndo(api: Pick<Api, "send">, id: string): Promise<void> {
-  await api.send("DELETE", pathOf(id));
-}
-
-function pathOf(id: string): string {
-  return `${CORRECTIONS}/${encodeURIComponent(id)}`;
+  await api.send("DELETE", itemPath(CORRECTIONS, id));
 }
 
 /** Gives each request an idempotency key: the same one if it is repeated after a failure. */

@@ -1,6 +1,7 @@
+import { itemPath } from "../api/api.ts";
 import { sentenceOf } from "../api/api-error.ts";
 import { type ListParts, PagedList } from "../items/paged-list.ts";
-import { FENCES_PATH, type Fence, fencePath } from "./fence.ts";
+import { FENCES_PATH, type Fence } from "./fence.ts";
 
 /** The geofences of the app. */
 export class FenceList extends PagedList<Fence> {
@@ -16,7 +17,7 @@ export class FenceList extends PagedList<Fence> {
     const listed = this.find(id);
     if (listed !== null) return listed;
     try {
-      return (await this.#api.get<{ readonly geofence: Fence }>(fencePath(id))).geofence;
+      return (await this.#api.get<{ readonly geofence: Fence }>(itemPath(FENCES_PATH, id))).geofence;
     } catch (error) {
       this.fail(sentenceOf(error));
       return null;

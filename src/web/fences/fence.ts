@@ -85,10 +85,6 @@ export interface FenceEvent {
 
 export const FENCES_PATH = "/api/v1/geofences";
 
-export function fencePath(id: string): string {
-  return `${FENCES_PATH}/${encodeURIComponent(id)}`;
-}
-
 /** What the page calls a geofence. */
 export function nameOf({ properties: { name } }: Pick<Fence, "properties">): string {
   return name ?? "Geofence without a name";

@@ -1,6 +1,7 @@
-import type { Api } from "../api/api.ts";
+import { ALERTS_PATH } from "../alerts/alert.ts";
+import { type Api, itemPath } from "../api/api.ts";
 import { ApiError } from "../api/api-error.ts";
-import { type Fence, type FenceEvent, fencePath, nameOf } from "./fence.ts";
+import { FENCES_PATH, type Fence, type FenceEvent, nameOf } from "./fence.ts";
 
 interface NamedAnswer {
   readonly geofence?: Fence;
@@ -26,8 +27,8 @@ export class WatchNames {
   async learn(events: readonly FenceEvent[], signal: AbortSignal): Promise<void> {
     const paths = new Map<string, string>();
     for (const { fence_id, alert_id } of events) {
-      if (fence_id !== undefined) paths.set(fence_id, fencePath(fence_id));
-      if (alert_id !== undefined) paths.set(alert_id, `/api/v1/alerts/${encodeURIComponent(alert_id)}`);
+      if (fence_id !== undefined) paths.set(fence_id, itemPath(FENCES_PATH, fence_id));
+      if (alert_id !== undefined) paths.set(alert_id, itemPath(ALERTS_PATH, alert_id));
     }
     const unknown = [...paths].filter(([id]) => !this.#names.has(id));
     await Promise.all(

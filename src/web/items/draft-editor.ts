@@ -1,4 +1,4 @@
-import type { Api } from "../api/api.ts";
+import { type Api, itemPath } from "../api/api.ts";
 import { ApiError, sentenceOf } from "../api/api-error.ts";
 import type { DraftFault } from "./draft-fault.ts";
 
@@ -91,7 +91,7 @@ export class DraftEditor<D extends Draft, Answer> {
       const { id } = draft;
       const answer = await (id === null
         ? api.send<Answer>("POST", path, body)
-        : api.send<Answer>("PUT", pathOf(path, id), body));
+        : api.send<Answer>("PUT", itemPath(path, id), body));
       return () => onSaved(answer);
     });
   }
@@ -107,7 +107,7 @@ export class DraftEditor<D extends Draft, Answer> {
     const { api, path, onDeleted } = this.#parts;
     this.#isAskingToDelete = false;
     await this.#ask(async () => {
-      await api.send("DELETE", pathOf(path, id));
+      await api.send("DELETE", itemPath(path, id));
       return () => onDeleted(id);
     });
   }
@@ -144,8 +144,4 @@ export class DraftEditor<D extends Draft, Answer> {
     }
     changed();
   }
-}
-
-function pathOf(path: string, id: string): string {
-  return `${path}/${encodeURIComponent(id)}`;
 }

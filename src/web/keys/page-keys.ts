@@ -1,4 +1,4 @@
-import { type Api, isGivenUp } from "../api/api.ts";
+import { type Api, isGivenUp, itemPath } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import type { ViewFacts } from "../session/session.ts";
 
@@ -77,7 +77,7 @@ export class PageKeys {
 
   revoke(id: string): Promise<void> {
     return this.#try(async () => {
-      await this.#parts.api.send("DELETE", `${PATH}/${encodeURIComponent(id)}`);
+      await this.#parts.api.send("DELETE", itemPath(PATH, id));
       this.#keys = (this.#keys ?? []).filter((key) => key.id !== id);
     });
   }

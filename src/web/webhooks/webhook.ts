@@ -1,3 +1,5 @@
+import { itemPath } from "../api/api.ts";
+
 /* Webhooks as the server has them, and the requests that it has sent to them. Times are Unix ms. */
 
 export interface Webhook {
@@ -46,7 +48,7 @@ export const WEBHOOKS_PATH = "/api/v1/webhooks";
 export type WebhookVerb = "test" | "pause" | "resume" | "rotate" | "redeliver" | "deliveries";
 
 export function webhookPath(id: string, verb?: WebhookVerb): string {
-  const path = `${WEBHOOKS_PATH}/${encodeURIComponent(id)}`;
+  const path = itemPath(WEBHOOKS_PATH, id);
   return verb === undefined ? path : `${path}/${verb}`;
 }
 
