@@ -19,12 +19,12 @@ export interface LiveFilters {
   readonly user_id?: string;
 }
 
-/** An event of a geofence or an alert, as lists have it. */
+/** An event of a geofence or an alert, in the form that lists have. */
 export type WatchEvent = ItemOf<AnswerOf<"/api/v1/events">>;
 
 /**
- * What a stream of events tells. Store `id` with what you made of it, and continue with it as `since`. `reset`: the
- * server has no such place, so ask for the events that you need; the stream goes on.
+ * A message of a stream of events. Store its `id` with your results, and continue with it as `since`. `reset` means that
+ * the server does not know the place to continue at: ask for the events that you need; the stream goes on.
  */
 export type EventsMessage =
   | { readonly kind: "events"; readonly events: readonly WatchEvent[]; readonly id: number }
@@ -32,7 +32,7 @@ export type EventsMessage =
 
 type LiveQuery = QueryOf<"/api/v1/live">;
 
-/** Which events a stream is about: all of the conditions must hold. */
+/** Which events a stream has: those for which all conditions hold. */
 export interface EventFilters extends Pick<LiveQuery, "device_id" | "user_id" | "watch_id" | "late"> {
   readonly kinds?: readonly WatchEvent["kind"][];
   /** The `id` of a message, or the `after` of a list. Without it, the stream starts now. */
@@ -66,7 +66,7 @@ export function follow(
   });
 }
 
-/** Follows the events of geofences and alerts like `follow`. */
+/** Like `follow`, but for the events of geofences and alerts. */
 export function followEvents(
   connection: Connection,
   { since, kinds, ...filters }: EventFilters,
@@ -85,12 +85,12 @@ export function followEvents(
 
 interface Listening {
   readonly query: Values;
-  /** The last id that is known. */
+  /** The id to continue after; null to start now. */
   readonly lastId: string | null;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Tells what comes, over one connection after the other. `isFirst` until an id is known. */
+/** Yields what `tell` makes of each event, over one connection after the other. `isFirst` until an id is known. */
 async function* listenAlways<News>(
   connection: Connection,
   { query, lastId: knownId, signal }: Listening,

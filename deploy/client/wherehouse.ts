@@ -101,7 +101,7 @@ export class Wherehouse {
     return follow(this.#connection, filters, () => this.#snapshot(filters, signal), signal);
   }
 
-  /** What happens at geofences and alerts, like `live`. */
+  /** Like `live`, but for the events of geofences and alerts. */
   liveEvents(filters: EventFilters = {}, signal?: AbortSignal): AsyncGenerator<EventsMessage> {
     return followEvents(this.#connection, filters, signal);
   }
