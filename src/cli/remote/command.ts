@@ -60,9 +60,13 @@ const DOCTOR_FLAGS = {
   deviceId: { name: "device", takes: DEVICE, otherwise: "all", does: "only this device" },
   json: { name: "json", does: "print the findings as JSON" },
   ready: { name: "ready", does: "only ask whether every acknowledged record can be queried; needs no key" },
-  install: { name: "install", does: "only check this machine, before or beside a server; needs no key" },
-  port: { ...SERVE_FLAGS.port, goesWith: "install", does: "the port that the server is to have" },
-  hostname: { ...SERVE_FLAGS.hostname, goesWith: "install", does: "the name or address of the server" },
+  install: { name: "install", does: "only check this machine, whether or not a server runs; needs no key" },
+  port: { ...SERVE_FLAGS.port, goesWith: "install", does: "the port that the server will use" },
+  hostname: {
+    ...SERVE_FLAGS.hostname,
+    goesWith: "install",
+    does: "the name or address that the server will listen on",
+  },
 } as const satisfies FlagRows;
 
 export const DOCTOR = defineCommand({
