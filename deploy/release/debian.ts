@@ -46,9 +46,7 @@ export function buildDebian({ architecture, version, executable, folder, epoch }
     put("DEBIAN/postrm", POSTRM, 0o755);
     put("usr/lib/systemd/system/wherehouse.service", unit());
     put("usr/share/doc/wherehouse/copyright", readFileSync(join(ROOT, "LICENSE"), "utf8"));
-    mkdirSync(join(tree, "usr/bin"), { mode: 0o755 });
-    copyFileSync(executable, join(tree, "usr/bin/wherehouse"));
-    chmodSync(join(tree, "usr/bin/wherehouse"), 0o755);
+    putExecutable(executable, tree);
     run("dpkg-deb", ["--root-owner-group", "-Zzstd", "-z6", "--build", tree, path], {
       environment: { SOURCE_DATE_EPOCH: String(epoch) },
     });
@@ -56,6 +54,13 @@ export function buildDebian({ architecture, version, executable, folder, epoch }
   } finally {
     rmSync(tree, { recursive: true });
   }
+}
+
+/** Copies the executable to where a system has it. */
+export function putExecutable(executable: string, system: string): void {
+  mkdirSync(join(system, "usr/bin"), { recursive: true, mode: 0o755 });
+  copyFileSync(executable, join(system, "usr/bin/wherehouse"));
+  chmodSync(join(system, "usr/bin/wherehouse"), 0o755);
 }
 
 function control(version: string, architecture: string, kilobytes: number): string {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import {
   chmodSync,
-  copyFileSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -13,13 +12,13 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { DEBIAN_ARCHITECTURES, type DebianOptions } from "./debian.ts";
+import { DEBIAN_ARCHITECTURES, type DebianOptions, putExecutable } from "./debian.ts";
 import { run } from "./run.ts";
 import { systemLibraries } from "./system-libraries.ts";
 
 /*
- * An image for containers, without any other system than the executable needs: an OCI layout in a tar file, with the
- * list that older Docker reads. Layers, from below: the C libraries and a user; the executable.
+ * An image for containers with nothing but the executable and what it needs: an OCI layout in a tar file, with the
+ * list that older Docker reads. The lower layer has the C libraries and a user, the upper one the executable.
  */
 
 /** The user's number, and its group's. */
@@ -57,9 +56,7 @@ export function buildImage({ architecture, version, executable, folder, epoch }:
     cpSync(systemLibraries(architecture), system, { recursive: true });
     putUser(system);
     const program = join(scratch, "program");
-    mkdirSync(join(program, "usr/bin"), { recursive: true });
-    copyFileSync(executable, join(program, "usr/bin/wherehouse"));
-    chmodSync(join(program, "usr/bin/wherehouse"), 0o755);
+    putExecutable(executable, program);
     const layout = new Layout(join(scratch, "layout"));
     const layers = [system, program].map((each) => layout.putLayer(each, scratch, epoch));
     const config = {
@@ -95,7 +92,7 @@ function putUser(system: string): void {
   }
 }
 
-/** Adds files of a folder to a tar file, the same bytes whenever and by whomever it is done. */
+/** Adds files of a folder to a tar file. The bytes do not depend on the time or on the user of the build. */
 function pack(folder: string, names: readonly string[], path: string, epoch: number, owner: number): void {
   const same = ["--sort=name", `--mtime=@${epoch}`, "--numeric-owner", "--format=gnu"];
   const owned = [`--owner=${owner}`, `--group=${owner}`, `--directory=${folder}`];
@@ -113,7 +110,7 @@ interface Layer extends Blob {
   readonly diffId: string;
 }
 
-/** The folder of an image: blobs by their digests, and where to begin. */
+/** The folder of an image: blobs by their digests, and the files that name the first of them. */
 class Layout {
   readonly folder: string;
 
@@ -124,15 +121,10 @@ class Layout {
 
   putLayer(files: string, scratch: string, epoch: number): Layer {
     const archive = join(mkdtempSync(join(scratch, "layer-")), "layer.tar");
-    const own = readdirSync(files).sort();
-    pack(
-      files,
-      own.filter((name) => name !== "data"),
-      archive,
-      epoch,
-      0,
-    );
-    if (own.includes("data")) pack(files, ["data"], archive, epoch, USER);
+    const names = readdirSync(files).sort();
+    const ofRoot = names.filter((name) => name !== "data");
+    pack(files, ofRoot, archive, epoch, 0);
+    if (names.includes("data")) pack(files, ["data"], archive, epoch, USER);
     const bytes = readFileSync(archive);
     const blob = this.#put("application/vnd.oci.image.layer.v1.tar+gzip", gzipSync(bytes));
     return { ...blob, diffId: digestOf(bytes) };

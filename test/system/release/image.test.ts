@@ -76,9 +76,13 @@ function digestOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** The words that run a program in the image, as its user with its environment alone. */
+/** The arguments of `env` that run a program in the image, as its user with its environment alone. */
 function inImage(...words: readonly string[]): string[] {
-  return ["env", "-i", ...settings.Env, Bun.which("chroot")!, `--userspec=${settings.User}`, root, ...words];
+  return ["-i", ...settings.Env, Bun.which("chroot")!, `--userspec=${settings.User}`, root, ...words];
+}
+
+function runInImage(...words: readonly string[]) {
+  return spawnSync("env", inImage(...words), { encoding: "utf8" });
 }
 
 test.if(isHere)("its blobs are what their names say, and index.json leads to them", () => {
@@ -97,7 +101,7 @@ test.if(isHere)("its blobs are what their names say, and index.json leads to the
   expect(statSync(image).size).toBeLessThan(BYTES_MAX);
 });
 
-/** What a program writes until it has written what the pattern says. */
+/** Reads what a program writes until the pattern matches. */
 async function textUntil(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
   // The rest stays in the pipe, which must be open while the program writes.
   const reader = stream.getReader();
@@ -116,7 +120,7 @@ test.if(isHere)(
   async () => {
     expect(isMounted).toBe(true);
     const words = inImage(...settings.Entrypoint, ...settings.Cmd, "--port", "0");
-    const server = Bun.spawn(words, { stdout: "pipe", stderr: "pipe" });
+    const server = Bun.spawn(["env", ...words], { stdout: "pipe", stderr: "pipe" });
     const out = await textUntil(server.stdout, /locations\/current\n/);
     await textUntil(server.stderr, /Ready after/);
     const url = `http://127.0.0.1:${/:(\d+)/.exec(out)![1]}`;
@@ -124,19 +128,19 @@ test.if(isHere)(
     const report = { device_id: "tram", timestamp: Date.now(), latitude: 53, longitude: -2 };
     await store({ url, key }, [report]);
     const [, ...check] = settings.Healthcheck.Test;
-    const health = spawnSync("env", inImage(...check).slice(1), { encoding: "utf8" });
+    const health = runInImage(...check);
     expect([health.status, health.stdout + health.stderr]).toEqual([0, "Ready.\n"]);
     expect(statSync(join(root, "data/wal")).uid).toBe(Number(settings.User.split(":")[0]));
-    const seal = spawnSync("env", inImage("/usr/bin/wherehouse", "seal").slice(1), { encoding: "utf8" });
+    const seal = runInImage("/usr/bin/wherehouse", "seal");
     expect(seal.stderr).toContain("in use");
     server.kill("SIGTERM");
     expect(await server.exited).toBe(0);
-    const verify = spawnSync("env", inImage("/usr/bin/wherehouse", "verify").slice(1), { encoding: "utf8" });
+    const verify = runInImage("/usr/bin/wherehouse", "verify");
     expect([verify.status, verify.stdout + verify.stderr]).toEqual([
       0,
       expect.stringContaining("Nothing is damaged."),
     ]);
-    expect(spawnSync("env", inImage(...check).slice(1)).status).toBe(1);
+    expect(runInImage(...check).status).toBe(1);
   },
 );
 
