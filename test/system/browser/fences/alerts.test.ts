@@ -1,13 +1,11 @@
 import { expect } from "bun:test";
-import type { Page } from "playwright-core";
 import { store } from "../../support/client.ts";
-import { send } from "../../webhooks/subscriber.ts";
 import { violationsOf } from "../support/axe.ts";
 import { tabTo } from "../support/keys.ts";
 import { expectOpenToAll } from "../support/looks.ts";
 import { drawnOver } from "../support/map.ts";
 import { describePage, type Stage } from "../support/stage.ts";
-import type { Visit } from "../support/visit.ts";
+import { button, openTab, storedItems } from "./card.ts";
 import { reports } from "./van.ts";
 
 /*
@@ -15,30 +13,16 @@ import { reports } from "./van.ts";
  * Method: a van that was fast for an hour of yesterday.
  */
 
-async function storedAlerts({ client }: Stage): Promise<readonly Record<string, unknown>[]> {
-  const { alerts } = (await send(client, "GET", "/api/v1/alerts")) as unknown as {
-    readonly alerts: readonly Record<string, unknown>[];
-  };
-  return alerts;
+function storedAlerts(stage: Stage): Promise<readonly Record<string, unknown>[]> {
+  return storedItems(stage, "alerts");
 }
-
-async function openAlerts(visit: Visit, { key }: Stage): Promise<void> {
-  const { page } = visit;
-  await visit.enter(key, "/map?zone=UTC");
-  await page.locator(".map-canvas canvas").waitFor();
-  await page.keyboard.press("g");
-  await page.getByRole("button", { name: "Alerts" }).click();
-  await page.getByText("No alerts yet.").waitFor();
-}
-
-const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
 describePage(
   "alerts",
   (stage) => {
     stage.test("one is tried on yesterday, stored, changed and deleted", async (visit, page) => {
       visit.expect(/status of 400/); // Of a number out of bounds.
-      await openAlerts(visit, stage);
+      await openTab(visit, stage, "Alerts");
       await button(page, "New alert").click();
       await page.getByLabel("Faster than").fill("60"); // Miles an hour in this browser.
       await page.getByRole("textbox", { name: "Name", exact: true }).fill("Fast");
@@ -89,7 +73,7 @@ describePage(
     });
 
     stage.test("keys alone make one, and Esc leads back", async (visit, page) => {
-      await openAlerts(visit, stage);
+      await openTab(visit, stage, "Alerts");
       await tabTo(page, button(page, "New alert"));
       await page.keyboard.press("Enter");
       await tabTo(page, page.getByLabel(/^About/));

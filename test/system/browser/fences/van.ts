@@ -1,5 +1,6 @@
 import { send } from "../../webhooks/subscriber.ts";
 import type { Stage } from "../support/stage.ts";
+import { storedItems } from "./card.ts";
 
 /* A van that stands at a depot for an hour of yesterday, drives away and comes back; and the geofences of its app. */
 
@@ -28,9 +29,8 @@ interface StoredFence {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-export async function storedFences({ client }: Stage): Promise<readonly StoredFence[]> {
-  const answer = await send(client, "GET", "/api/v1/geofences");
-  return (answer as unknown as { readonly geofences: readonly StoredFence[] }).geofences;
+export function storedFences(stage: Stage): Promise<readonly StoredFence[]> {
+  return storedItems(stage, "geofences");
 }
 
 export async function removeFences(stage: Stage): Promise<void> {

@@ -2,12 +2,12 @@ import { afterAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { store } from "../../support/client.ts";
 import { Receiver } from "../../webhooks/receiver.ts";
-import { makeAlert, send } from "../../webhooks/subscriber.ts";
+import { makeAlert } from "../../webhooks/subscriber.ts";
 import { violationsOf } from "../support/axe.ts";
 import { tabTo } from "../support/keys.ts";
 import { expectOpenToAll } from "../support/looks.ts";
 import { describePage, type Stage } from "../support/stage.ts";
-import type { Visit } from "../support/visit.ts";
+import { button, openTab, storedItems } from "./card.ts";
 
 /*
  * Goal: a person makes a webhook on the page, sees what it was sent and what came of it, and sends it again. Method: a
@@ -22,23 +22,9 @@ interface StoredWebhook {
   readonly headers: readonly string[];
 }
 
-async function storedWebhooks({ client }: Stage): Promise<readonly StoredWebhook[]> {
-  const { webhooks } = (await send(client, "GET", "/api/v1/webhooks")) as unknown as {
-    readonly webhooks: readonly StoredWebhook[];
-  };
-  return webhooks;
+function storedWebhooks(stage: Stage): Promise<readonly StoredWebhook[]> {
+  return storedItems(stage, "webhooks");
 }
-
-async function openWebhooks(visit: Visit, { key }: Stage): Promise<void> {
-  const { page } = visit;
-  await visit.enter(key, "/map?zone=UTC");
-  await page.locator(".map-canvas canvas").waitFor();
-  await page.keyboard.press("g");
-  await page.getByRole("button", { name: "Webhooks" }).click();
-  await page.getByText("No webhooks yet.").waitFor();
-}
-
-const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true });
 
 const secretField = (page: Page) => page.locator(".made input");
 
@@ -60,7 +46,7 @@ describePage(
       const receiver = await Receiver.open();
       receivers.push(receiver);
       await makeAlert(stage.client);
-      await openWebhooks(visit, stage);
+      await openTab(visit, stage, "Webhooks");
       await button(page, "New webhook").click();
       await page.getByLabel("Address").fill("https://user@example.com");
       await button(page, "Save").click();
@@ -137,7 +123,7 @@ describePage(
     });
 
     stage.test("keys alone make one, and Esc leads back; nothing keeps anybody out", async (visit, page) => {
-      await openWebhooks(visit, stage);
+      await openTab(visit, stage, "Webhooks");
       await tabTo(page, button(page, "New webhook"));
       await page.keyboard.press("Enter");
       await tabTo(page, page.getByLabel("Address"));
