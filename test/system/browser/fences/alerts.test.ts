@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { store } from "../../support/client.ts";
 import { violationsOf } from "../support/axe.ts";
 import { tabTo } from "../support/keys.ts";
-import { expectOpenToAll } from "../support/looks.ts";
+import { expectAccessible } from "../support/looks.ts";
 import { drawnOver } from "../support/map.ts";
 import { describePage, type Stage } from "../support/stage.ts";
 import { button, openTab, storedItems } from "./card.ts";
@@ -40,7 +40,7 @@ describePage(
         "the event on the map",
         async () => (await drawnOver(page))["fence-events"]!.length === 1,
       );
-      await expectOpenToAll(page);
+      await expectAccessible(page);
       await button(page, "Save").click();
       await page.getByRole("heading", { name: "Fast" }).waitFor();
       expect(await storedAlerts(stage)).toMatchObject([

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { store } from "../../support/client.ts";
 import { violationsOf } from "../support/axe.ts";
-import { expectOpenToAll } from "../support/looks.ts";
+import { expectAccessible } from "../support/looks.ts";
 import { drawnOver } from "../support/map.ts";
 import { describePage } from "../support/stage.ts";
 import { AWAY_DEGREES, DEPOT, NOON_MS, removeFences, reports, storedFences } from "./van.ts";
@@ -40,7 +40,7 @@ describePage(
         await page.keyboard.press("g");
         await page.getByRole("button", { name: "Events", exact: true }).click();
         await page.getByText("Nothing has happened yet.").waitFor();
-        await expectOpenToAll(page);
+        await expectAccessible(page);
         await store(stage.client, [{ device_id: "van", timestamp: Date.now(), ...DEPOT }]);
         const name = String(circle!.properties.name);
         await page.locator(".item-events").getByText(`${name}: Entered`).waitFor();

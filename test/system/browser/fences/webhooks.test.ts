@@ -5,7 +5,7 @@ import { Receiver } from "../../webhooks/receiver.ts";
 import { makeAlert } from "../../webhooks/subscriber.ts";
 import { violationsOf } from "../support/axe.ts";
 import { tabTo } from "../support/keys.ts";
-import { expectOpenToAll } from "../support/looks.ts";
+import { expectAccessible } from "../support/looks.ts";
 import { describePage, type Stage } from "../support/stage.ts";
 import { button, openTab, storedItems } from "./card.ts";
 
@@ -41,7 +41,7 @@ describePage(
       for (const receiver of receivers) receiver.close();
     });
 
-    stage.test("one is made, tested, looked into, paused, changed and deleted", async (visit, page) => {
+    stage.test("one is made, tested, paused, resumed, changed and deleted", async (visit, page) => {
       visit.expect(/status of 400/); // Of an address that is refused.
       const receiver = await Receiver.open();
       receivers.push(receiver);
@@ -84,7 +84,7 @@ describePage(
       await page.getByRole("button", { name: /^Send again: / }).click();
       await page.getByText("Refused: 400").waitFor();
       expect(receiver.forged).toBe(0);
-      await expectOpenToAll(page);
+      await expectAccessible(page);
       receiver.status = 204;
       await page.getByText("Send events again").click();
       await page.getByLabel("All that were made since").fill("2026-01-01T00:00");
@@ -122,13 +122,13 @@ describePage(
       expect(await storedWebhooks(stage)).toEqual([]);
     });
 
-    stage.test("keys alone make one, and Esc leads back; nothing keeps anybody out", async (visit, page) => {
+    stage.test("keys alone make one, and Esc leads back; the form is accessible", async (visit, page) => {
       await openTab(visit, stage, "Webhooks");
       await tabTo(page, button(page, "New webhook"));
       await page.keyboard.press("Enter");
       await tabTo(page, page.getByLabel("Address"));
       await page.keyboard.type("http://127.0.0.1:9/hook");
-      await expectOpenToAll(page);
+      await expectAccessible(page);
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "127.0.0.1:9" }).waitFor();
       await tabTo(page, button(page, "Test"));

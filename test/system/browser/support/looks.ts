@@ -10,8 +10,8 @@ const LOOKS = [
   ["dark", 1280],
 ] as const;
 
-/** Fails if anything keeps anybody out of the page as it is: by day and by night, on a desk and on a phone. */
-export async function expectOpenToAll(page: Page): Promise<void> {
+/** Expects no fault of accessibility or layout on the page as it is: in light and dark, on a desktop and on a phone. */
+export async function expectAccessible(page: Page): Promise<void> {
   for (const [colorScheme, width] of LOOKS) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 844 });
