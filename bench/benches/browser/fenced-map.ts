@@ -7,8 +7,9 @@ import {
 } from "../../../test/support/server-process.ts";
 import { chromiumPath, closeChromium } from "../../../test/system/browser/support/chromium.ts";
 import { lookAt, rest } from "../../../test/system/browser/support/map.ts";
-import { store } from "../../../test/system/support/client.ts";
-import { taskTimes } from "../../support/page/longest-tasks.ts";
+import { type Client, store } from "../../../test/system/support/client.ts";
+import { send } from "../../../test/system/webhooks/subscriber.ts";
+import { taskTimes } from "../../support/page/task-times.ts";
 import { WatchedPage } from "../../support/page/watched-page.ts";
 import type { Bench, BenchRun } from "../../support/run/bench.ts";
 
@@ -19,7 +20,7 @@ const MIDDLE = { longitude: -71.1, latitude: 42.4 };
 /** All geofences are in view. */
 const CITY_VIEW = { ...MIDDLE, zoom: 11 };
 const CORNERS = 12;
-const SPEEDS_MS = { drag: 16, wheel: 30, settle: 1500 };
+const PAUSES_MS = { drag: 16, wheel: 30, settle: 1500 };
 
 export const bench: Bench = {
   question: "what do the geofences of an app cost the map page while its map is moved?",
@@ -41,11 +42,6 @@ export const bench: Bench = {
   },
 };
 
-interface Client {
-  readonly url: string;
-  readonly key: string;
-}
-
 async function measure(run: BenchRun, client: Client): Promise<void> {
   const count = run.size("fences");
   await store(client, [{ device_id: "van", timestamp: Date.now(), ...MIDDLE }]);
@@ -62,7 +58,7 @@ async function measure(run: BenchRun, client: Client): Promise<void> {
   const without = await measureFrames(watched, moves);
   await page.keyboard.press("g");
   await page.locator(".item-list li").first().waitFor();
-  await Bun.sleep(run.isSmoke ? 0 : SPEEDS_MS.settle);
+  await Bun.sleep(run.isSmoke ? 0 : PAUSES_MS.settle);
   await look();
   const withThem = await measureFrames(watched, moves);
   const tasks = await taskTimes(page, moves);
@@ -93,32 +89,25 @@ async function move({ visit: { page } }: WatchedPage, rounds: number, steps: num
     await page.mouse.down();
     for (let step = 0; step < steps; step++) {
       await page.mouse.move(x - side * step * 8, y + step * 3);
-      await Bun.sleep(SPEEDS_MS.drag);
+      await Bun.sleep(PAUSES_MS.drag);
     }
     await page.mouse.up();
     for (let turn = 0; turn < steps / 3; turn++) {
       await page.mouse.wheel(0, side * -60);
-      await Bun.sleep(SPEEDS_MS.wheel);
+      await Bun.sleep(PAUSES_MS.wheel);
     }
-    await Bun.sleep(SPEEDS_MS.settle);
+    await Bun.sleep(PAUSES_MS.settle);
   }
 }
 
 /** Stores geofences on a grid over a city. */
-async function storeFences({ url, key }: Client, count: number): Promise<void> {
+async function storeFences(client: Client, count: number): Promise<void> {
   const side = Math.ceil(Math.sqrt(count));
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/geo+json" };
   for (let first = 0; first < count; first += BATCH) {
     const features = Array.from({ length: Math.min(BATCH, count - first) }, (_, index) =>
       fenceAt(first + index, side),
     );
-    const body = JSON.stringify({ type: "FeatureCollection", features });
-    const response = await fetch(`${url}/api/v1/geofences/import?format=geojson`, {
-      method: "POST",
-      headers,
-      body,
-    });
-    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+    await send(client, "POST", "/api/v1/geofences/import", { type: "FeatureCollection", features });
   }
 }
 
