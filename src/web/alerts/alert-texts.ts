@@ -5,14 +5,14 @@ import { type Alert, type AlertType, typeOf } from "./alert.ts";
 
 /* Alerts in words. */
 
-/** What the limit of a type stands behind in the form. */
+/** The label before the limit. */
 export const TYPE_LABELS: Readonly<Record<AlertType, string>> = {
   speed_above: "Faster than",
   battery_below: "Battery below",
   silent_for: "Silent for",
 };
 
-/** The unit of a limit in the form. */
+/** The unit after the limit in the form. */
 export function unitOf(type: AlertType, units: Units): string {
   if (type === "speed_above") return speedUnit(units);
   return type === "battery_below" ? "%" : "min";

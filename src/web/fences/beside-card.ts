@@ -8,7 +8,7 @@ export interface MovingMap {
   flyTo(place: Place & { readonly zoom?: number }, isAnimated?: boolean, covered?: Covered): void;
 }
 
-/** The width of the card with its margins, and its share of a phone. fences.css has the same values. */
+/** The width of the card with its margins, and its share of a phone's height. fences.css has the same values. */
 const CARD_PIXELS = 332;
 const CARD_SHARE = 0.56;
 const WIDE_PIXELS_MIN = 800;

@@ -1,5 +1,6 @@
 import { wrapped } from "../geo/bounds.ts";
 import type { Position } from "../geo/earth.ts";
+import type { Draft } from "../items/draft-editor.ts";
 import { type DraftFault, draftFault, faultSentence } from "../items/draft-fault.ts";
 import { type DraftSchedule, draftSchedule, scheduleOf } from "./draft-schedule.ts";
 import type { Fence, FenceGeometry, FenceProperties, NewFence } from "./fence.ts";
@@ -43,9 +44,7 @@ export const FINE_FIELDS: readonly NumberField[] = [
 
 const NUMBER_FIELDS: readonly NumberField[] = [RADIUS, BUFFER, ...RULE_FIELDS, ...FINE_FIELDS];
 
-export interface FenceDraft {
-  /** Null of a new one. */
-  readonly id: string | null;
+export interface FenceDraft extends Draft {
   /** Null until it is drawn. */
   readonly geometry: FenceGeometry | null;
   readonly name: string;

@@ -12,7 +12,7 @@ export class FenceList extends PagedList<Fence> {
     this.#api = parts.api;
   }
 
-  /** The geofence of an id; null if it is no more, or can't be loaded, which the list then says. */
+  /** Finds a geofence by its id. If it was deleted or can't be loaded, returns null and the list says why. */
   async loadOne(id: string): Promise<Fence | null> {
     const listed = this.find(id);
     if (listed !== null) return listed;

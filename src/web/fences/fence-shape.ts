@@ -20,7 +20,7 @@ export const FINE_CORNERS = 180;
 /** The width of the world in pixels at zoom 0. */
 const WORLD_PIXELS = 512;
 
-/** A name is shown from the zoom on at which its geofence is so wide: far out there is no room for names. */
+/** The map shows the name of a geofence once it is this wide: farther out there is no room for names. */
 const NAMED_PIXELS_MIN = 24;
 
 /** The feature of a geofence. A corridor is a line, whose width in pixels at zoom 0 is a property. */

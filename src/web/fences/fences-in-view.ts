@@ -25,7 +25,7 @@ export interface FencesMap {
 export const DRAWN_MAX = 2000;
 /** A page is parsed and handed to MapLibre within a frame. */
 const PAGE_FENCES = 250;
-/** The view must rest for so long before its geofences are loaded. */
+/** How long the view must rest before its geofences are loaded. */
 const SETTLE_MS = 250;
 
 /** The geofences that the map shows: those of the visible box, which are loaded again after each move. */

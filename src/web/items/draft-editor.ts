@@ -2,7 +2,7 @@ import { type Api, itemPath } from "../api/api.ts";
 import { ApiError, sentenceOf } from "../api/api-error.ts";
 import type { DraftFault } from "./draft-fault.ts";
 
-/* What a form changes, and how it is stored. */
+/* The draft that a form changes, and how it is stored. */
 
 export interface DraftEditorParts<Draft, Answer> {
   readonly api: Pick<Api, "send">;
@@ -17,13 +17,13 @@ export interface DraftEditorParts<Draft, Answer> {
   readonly changed: () => void;
 }
 
-/** What a form changes. */
+/** An item while a user edits it. */
 export interface Draft {
-  /** Null of a new item. */
+  /** Null for a new item. */
   readonly id: string | null;
 }
 
-/** A draft of an item, from the first change until the server has stored it, and what the server says of it. */
+/** A draft of an item until the server has stored it, and the server's errors about it. */
 export class DraftEditor<D extends Draft, Answer> {
   readonly #parts: DraftEditorParts<D, Answer>;
   #draft: D | null = null;
@@ -125,7 +125,7 @@ export class DraftEditor<D extends Draft, Answer> {
     return true;
   }
 
-  /** Sends a change; if the user has closed the draft meanwhile, only what the server has done is told. */
+  /** Sends a change. If the user has closed the draft meanwhile, a success is still reported, but not a failure. */
   async #ask(send: () => Promise<() => void>): Promise<void> {
     const { changed, faultOf } = this.#parts;
     const { signal } = this.#life;

@@ -5,7 +5,10 @@ export interface DraftFault {
   readonly text: string;
 }
 
-/** `speed_above must be a number, 0 to 1,000` is of the speed. The path of the member begins with the prefix. */
+/**
+ * Finds the member that an error names: `speed_above must be a number, 0 to 1,000` is about the speed. The path of a
+ * member begins with the prefix.
+ */
 export function draftFault(message: string, members: readonly string[], prefix = ""): DraftFault {
   const isOfMember = message.startsWith(prefix);
   const [member = ""] = (isOfMember && /^\w+/.exec(message.slice(prefix.length))) || [];

@@ -4,7 +4,7 @@ import { dialog } from "../shell/dialog.ts";
 import type { Draft, DraftEditor } from "./draft-editor.ts";
 import type { DraftFault } from "./draft-fault.ts";
 
-/* Fields of a form. What the server does not accept stands beside the member that it names. */
+/* Fields of a form. An error of the server is shown beside the field that it names. */
 
 export const NAME_CHARACTERS_MAX = 128;
 

@@ -7,16 +7,16 @@ import { skeletonLines } from "../shell/skeleton.ts";
 import { textIn } from "./form-fields.ts";
 import type { PagedList } from "./paged-list.ts";
 
-/* A list with its count, and what stands in its place. */
+/* A list with its count, or the text that takes its place. */
 
 interface ItemListParts<Item> {
   readonly list: PagedList<Item>;
   /** What one of them is called. */
   readonly noun: string;
-  /** Stands in place of an empty list that no search has emptied. */
+  /** The text if there are no items at all. */
   readonly none: string;
   readonly row: (item: Item) => TemplateResult;
-  /** Stands between the count and the items. */
+  /** Shown between the count and the items. */
   readonly notes?: unknown;
 }
 

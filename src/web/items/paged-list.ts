@@ -72,7 +72,7 @@ export class PagedList<Item> {
     return this.#load(this.#items.length);
   }
 
-  /** The item of an id; null if it is not listed. */
+  /** Finds a listed item by its id; null if it is not listed. */
   find(id: string): Item | null {
     return this.#items.find((item) => this.#source.idOf(item) === id) ?? null;
   }
@@ -121,7 +121,7 @@ export class PagedList<Item> {
       const ask = () => api.get<ListAnswer>(path, query, signal);
       const { [member]: page, pagination } = await api.retries.ask(ask, { signal, onPause });
       const items = page as readonly Item[];
-      // One that was made or deleted meanwhile moves the others.
+      // An item that was created or deleted meanwhile moves the others.
       const known = new Set(offset === 0 ? [] : this.#items.map(idOf));
       const added = items.filter((item) => !known.has(idOf(item)));
       this.#items = offset === 0 ? items : [...this.#items, ...added];

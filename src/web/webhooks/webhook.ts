@@ -31,7 +31,7 @@ export interface WebhookAnswer {
 }
 
 export interface Delivery {
-  /** Null of a test. */
+  /** Null for a test. */
   readonly event_id: string | null;
   readonly revision: number;
   readonly timestamp: number;

@@ -58,7 +58,7 @@ export class Webhooks {
     return this.#chosen;
   }
 
-  /** What signs the requests of the chosen one, if it was just made; answers have it once. */
+  /** The secret that signs the requests of the chosen one, if it was just made: the server shows it once. */
   get secret(): string | null {
     return this.#secret;
   }
@@ -166,7 +166,7 @@ export class Webhooks {
     return this.#parts.api.send("POST", webhookPath(id, verb), body);
   }
 
-  /** Asks for something that the server does with the chosen webhook; what comes of it is of that one alone. */
+  /** Asks the server to act on the chosen webhook. If the user leaves that one, its outcome is not shown. */
   async #act(
     verb: WebhookVerb | null,
     act: (webhook: Webhook) => Promise<Partial<WebhookAnswer> & { readonly note?: string | null }>,
