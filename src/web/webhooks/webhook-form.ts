@@ -7,6 +7,8 @@ import { filterTexts, KINDS } from "./webhook-texts.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 const URL_CHARACTERS_MAX = 2048;
+const HEADER_NAME_CHARACTERS_MAX = 64;
+const HEADER_VALUE_CHARACTERS_MAX = 1024;
 
 /** The form of a new webhook, or of one that is there. */
 export function webhookForm(webhooks: Webhooks, draft: WebhookDraft): TemplateResult {
@@ -60,9 +62,9 @@ function headers(webhooks: Webhooks, draft: WebhookDraft): TemplateResult {
     set((before) => before.map((each, at) => (at === index ? { ...each, ...changes } : each)));
   return html`${rows.map(
     (header, index) => html`<div class="header-row">
-      <input aria-label="Name of header ${index + 1}" placeholder="Authorization" autocomplete="off" maxlength="64"
+      <input aria-label="Name of header ${index + 1}" placeholder="Authorization" autocomplete="off" maxlength=${HEADER_NAME_CHARACTERS_MAX}
         .value=${live(header.name)} @input=${(event: Event) => change(index, { name: textIn(event) })}>
-      <input aria-label="Value of header ${index + 1}" autocomplete="off" maxlength="1024"
+      <input aria-label="Value of header ${index + 1}" autocomplete="off" maxlength=${HEADER_VALUE_CHARACTERS_MAX}
         .value=${live(header.value)} @input=${(event: Event) => change(index, { value: textIn(event) })}>
       <button type="button" class="quiet" aria-label="Remove header ${index + 1}"
         @click=${() => set((before) => before.filter((_, at) => at !== index))}>✕</button>
