@@ -140,7 +140,6 @@ export class FenceEditor {
     this.form.set({ geometry, numbers: { ...draft.numbers, radius_meters } }, "geometry");
     if (geometry !== null) void this.#showShape();
     else this.draw(this.#lastMode);
-    this.#parts.changed();
     return true;
   }
 
