@@ -1,11 +1,11 @@
 /**
  * Makes the fixture of this version for the test of upgrades: `bun test/system/release/make-upgrade.ts` writes a data
- * directory, as a tar file, and what a server answers about it, to `test/data/upgrades/VERSION`. What a directory may
- * have is in it: archived and recent days, a profile, a correction, a fence with events, an alert and a webhook that is
- * paused, so that nothing is ever sent. What goes by itself after a time, as refused messages do, is not.
+ * directory, as a tar file, and what a server answers about it, to `test/data/upgrades/VERSION`. The directory has one
+ * of each thing that lasts: archived and recent days, a profile, a correction, a fence with events, an alert, and a
+ * webhook, which is paused so that nothing is ever sent. Refused messages expire, so it has none.
  *
- * Until 0.2.0 is tagged, a format may change without migration: then the fixture of 0.1.0 is made anew by this program.
- * From 0.2.0 on each release adds its own, and none is made again.
+ * Until 0.2.0 is tagged, a format may change without migration; this program then makes the fixture of 0.1.0 again.
+ * From 0.2.0 on each release adds a fixture of its own, and no fixture is made again.
  */
 
 import { spawnSync } from "node:child_process";
@@ -29,7 +29,7 @@ const BYTES_MAX = 50_000;
 const DAY_MS = 86_400_000;
 const OLD_DAYS = 20;
 
-/** Without what belongs to a process. */
+/** These belong to the process that ran. */
 const LEFT_OUT = ["*.lock", "*.sqlite-shm", "./lock", "./first-key", "./serving.json"].map(
   (pattern) => `--exclude=${pattern}`,
 );
@@ -90,25 +90,22 @@ async function send({ url, key }: Client, method: string, path: string, body: ob
 
 /** Returns the fence's id. */
 async function putWatches(client: Client): Promise<string> {
-  const webhook = await send(client, "POST", "/api/v1/webhooks", {
+  const { webhook } = await send(client, "POST", "/api/v1/webhooks", {
     url: "https://hooks.example.com/upgrade",
     types: ["enter"],
   });
   await send(client, "POST", `/api/v1/webhooks/${idOf(webhook)}/pause`, {});
   await send(client, "POST", "/api/v1/alerts", { name: "Speeding", speed_above: 36.1 });
-  const fence = await send(client, "POST", "/api/v1/geofences", {
+  const { geofence } = await send(client, "POST", "/api/v1/geofences", {
     type: "Feature",
     geometry: { type: "Point", coordinates: [-2.98, 53.41] },
     properties: { name: "Depot", radius_meters: 200 },
   });
-  return idOf(fence);
+  return idOf(geofence);
 }
 
-function idOf(answer: Readonly<Record<string, unknown>>): string {
-  const { id } = (Object.values(answer).find(
-    (value) => typeof value === "object" && value !== null && "id" in value,
-  ) ?? answer) as { readonly id: string };
-  return id;
+function idOf(item: unknown): string {
+  return (item as { readonly id: string }).id;
 }
 
 function reportOf(device_id: string, timestamp: number, latitude: number) {
@@ -132,9 +129,9 @@ async function putOldRecords(client: Client, startMs: number): Promise<void> {
 async function putRecentRecords(client: Client, startMs: number): Promise<void> {
   const dayMs = startMs - 2 * DAY_MS;
   await putDay(client, dayMs);
-  // One for an archived day, which comes late.
+  // A late report, of an archived day.
   await store(client, [reportOf("tram", startMs - OLD_DAYS * DAY_MS + 30_000, 53.0005)]);
-  // Into the fence and out of it, after it was made.
+  // Into the fence and out of it, at times after its creation.
   for (const [index, latitude] of [53.5, 53.41, 53.5].entries())
     await store(client, [reportOf("van", startMs + 20_000 + index * 1000, latitude)]);
   const profile = { name: "Tram 7", tags: ["line-1"], color: "#aa3300" };

@@ -10,7 +10,7 @@ export const DIRECTORY_FILE = "directory.tar.gz";
 
 export interface Answers {
   readonly key: string;
-  /** By path: the body as JSON, or as text if it is none. */
+  /** The bodies by path: parsed if they are JSON, else their text. */
   readonly bodies: Readonly<Record<string, unknown>>;
 }
 
@@ -34,7 +34,7 @@ export async function askAll(client: Client, paths: readonly string[]): Promise<
   return Object.fromEntries(bodies);
 }
 
-/** How long an answer took and what it read are not part of it. */
+/** Leaves out what an answer says about its own cost, which differs from run to run. */
 function withoutCost(name: string, value: unknown): unknown {
   return name === "query_info" ? undefined : value;
 }
