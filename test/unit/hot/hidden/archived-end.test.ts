@@ -1,9 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
-import type { AppId } from "../../../../src/model/ids.ts";
-import { parseNewCorrection } from "../../../../src/service/corrections/new-correction.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
+import { makeCorrection, undoCorrection } from "../../../support/corrections/make-correction.ts";
 import { eraseFrom } from "../../../support/erase.ts";
-import { APP_ID } from "../../../support/test-app.ts";
 
 /** A late report is laid over an archived record even after memory no longer has the newest archived one. */
 
@@ -13,23 +11,13 @@ const NOW_MS = Date.UTC(2026, 0, 28, 12);
 const OLD_MS = Date.UTC(2026, 0, 14);
 const DAY_MS = 86_400_000;
 const RECENT_MS = Date.UTC(2026, 0, 27);
-const { signal } = new AbortController();
 
 const reportAt = (device_id: string, timestamp: number, latitude: number, more: object = {}) => ({
   ...{ device_id, timestamp, latitude, longitude: 2, ...more },
 });
 
-async function assign({ directory, clock }: ArchiveApp, from: string, to: string): Promise<string> {
-  const wanted = parseNewCorrection({ action: "assign", device_id: from, to_device_id: to });
-  if (!wanted.ok) throw new Error(wanted.error);
-  const request = { keyId: "key", nowMs: clock.nowMs(), repetition: null };
-  const made = await directory.correct.create(APP_ID as AppId, wanted.value, request, { signal });
-  if (!made.ok) throw new Error(JSON.stringify(made.error));
-  return made.value.item.correction.id;
-}
-
-const undo = async ({ directory }: ArchiveApp, id: string) =>
-  expect((await directory.correct.undo(APP_ID as AppId, id, "key", { signal })).ok).toBe(true);
+const assign = (app: ArchiveApp, from: string, to: string) =>
+  makeCorrection(app, { action: "assign", device_id: from, to_device_id: to });
 
 /** Two archived records, "new" having the older one and, beside it, a recent record. */
 async function createArchived(): Promise<ArchiveApp> {
@@ -53,7 +41,7 @@ async function expectLaidOver(app: ArchiveApp): Promise<void> {
 
 test("after another device's was the newest for a while", async () => {
   const app = await createArchived();
-  await undo(app, await assign(app, "old", "new"));
+  await undoCorrection(app, await assign(app, "old", "new"));
   await expectLaidOver(app);
 });
 
@@ -62,8 +50,8 @@ test("while a device shows as another, which showed a third before", async () =>
   const first = await assign(app, "old", "new");
   const second = await assign(app, "new", "third");
   await app.store([reportAt("new", OLD_MS, 4)]);
-  await undo(app, second);
-  await undo(app, first);
+  await undoCorrection(app, second);
+  await undoCorrection(app, first);
   await expectLaidOver(app);
 });
 

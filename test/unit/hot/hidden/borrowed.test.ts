@@ -1,8 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import type { AppId } from "../../../../src/model/ids.ts";
-import { parseNewCorrection } from "../../../../src/service/corrections/new-correction.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
-import { APP_ID } from "../../../support/test-app.ts";
+import { makeCorrection, undoCorrection } from "../../../support/corrections/make-correction.ts";
 
 /** The newest record of a device may be an archived one of another that shows as it, whose later ones are hidden. */
 
@@ -16,16 +14,6 @@ const RECENT_MS = Date.UTC(2026, 0, 27);
 const reportAt = (device_id: string, timestamp: number, latitude: number) => ({
   ...{ device_id, timestamp, latitude, longitude: 2 },
 });
-
-async function correct({ directory, clock }: ArchiveApp, members: object): Promise<string> {
-  const wanted = parseNewCorrection(members as Record<string, unknown>);
-  if (!wanted.ok) throw new Error(wanted.error);
-  const request = { keyId: "key", nowMs: clock.nowMs(), repetition: null };
-  const { signal } = new AbortController();
-  const made = await directory.correct.create(APP_ID as AppId, wanted.value, request, { signal });
-  if (!made.ok) throw new Error(JSON.stringify(made.error));
-  return made.value.item.correction.id;
-}
 
 /** Some members of the newest record, in this order. */
 async function newestOf(app: ArchiveApp, ...members: readonly string[]): Promise<unknown[]> {
@@ -41,12 +29,12 @@ async function createShown(): Promise<ArchiveApp> {
     reportAt("old", OLD_MS + 20_000, 2),
     reportAt("old", RECENT_MS, 3),
   ]);
-  await correct(app, { action: "assign", device_id: "old", to_device_id: "new", to_user_id: "ada" });
+  await makeCorrection(app, { action: "assign", device_id: "old", to_device_id: "new", to_user_id: "ada" });
   return app;
 }
 
 const hideRecent = (app: ArchiveApp) =>
-  correct(app, { action: "hide", device_id: "new", timestamps: [RECENT_MS] });
+  makeCorrection(app, { action: "hide", device_id: "new", timestamps: [RECENT_MS] });
 
 test("a seal keeps it", async () => {
   const app = await createShown();
@@ -86,8 +74,8 @@ test("of two records of an instant, that of the device shows which was assigned 
     reportAt("old", OLD_MS + 1, 2),
     reportAt("older", OLD_MS + 5, 3),
   ]);
-  await correct(app, { action: "assign", device_id: "old", to_device_id: "new" });
-  await correct(app, { action: "assign", device_id: "older", to_device_id: "new" });
+  await makeCorrection(app, { action: "assign", device_id: "old", to_device_id: "new" });
+  await makeCorrection(app, { action: "assign", device_id: "older", to_device_id: "new" });
   await app.store([reportAt("older", OLD_MS + 6, 4), reportAt("old", OLD_MS + 6, 5)]);
   await app.seal();
   expect(await newestOf(app, "latitude")).toEqual([5]);
@@ -103,12 +91,11 @@ test("of two records of an instant, that of the device shows which was assigned 
 test("undoing an assignment after a late report leaves it to the device that reported it", async () => {
   const app = await createArchiveApp({ startMs: NOW_MS });
   await app.store([reportAt("new", OLD_MS, 1), reportAt("old", OLD_MS + 20_000, 2)]);
-  const assigned = await correct(app, { action: "assign", device_id: "old", to_device_id: "new" });
+  const assigned = await makeCorrection(app, { action: "assign", device_id: "old", to_device_id: "new" });
   await app.seal();
   await app.store([reportAt("old", OLD_MS + 30_000, 3)]);
   expect(await newestOf(app, "latitude")).toEqual([3]);
-  const { signal } = new AbortController();
-  expect((await app.directory.correct.undo(APP_ID as AppId, assigned, "key", { signal })).ok).toBe(true);
+  await undoCorrection(app, assigned);
   expect(await newestOf(app, "latitude")).toEqual([1]);
   await app.close();
 });

@@ -1,9 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
-import type { AppId } from "../../../../src/model/ids.ts";
-import { parseNewCorrection } from "../../../../src/service/corrections/new-correction.ts";
 import { createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
+import { makeCorrection } from "../../../support/corrections/make-correction.ts";
 import { eraseFrom } from "../../../support/erase.ts";
-import { APP_ID } from "../../../support/test-app.ts";
 
 /** Erasing an archived record that is hidden leaves the one that shows instead of it. */
 
@@ -21,12 +19,7 @@ test("a device whose newest record is erased while it is hidden keeps the one be
     { ...place, timestamp: OLD_MS + DAY_MS, latitude: 2 },
   ]);
   await app.seal();
-  const wanted = parseNewCorrection({ action: "hide", device_id: "bus", timestamps: [OLD_MS + DAY_MS] });
-  if (!wanted.ok) throw new Error(wanted.error);
-  const request = { keyId: "key", nowMs: NOW_MS, repetition: null };
-  const { signal } = new AbortController();
-  const made = await app.directory.correct.create(APP_ID as AppId, wanted.value, request, { signal });
-  expect(made.ok).toBe(true);
+  await makeCorrection(app, { action: "hide", device_id: "bus", timestamps: [OLD_MS + DAY_MS] });
   await eraseFrom(app, { deviceId: "bus", startMs: OLD_MS + DAY_MS });
   const { body } = await app.get("/api/v1/devices/bus/locations/current");
   expect(body.location).toMatchObject({ latitude: 1, timestamp: OLD_MS });

@@ -4,8 +4,8 @@ import { CorrectionsOfApp, countSince } from "../../../../src/hot/hidden/held-co
 import type { Correction } from "../../../../src/model/correction.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { FixedRetention } from "../../../../src/model/time/retention.ts";
-import { parseNewCorrection } from "../../../../src/service/corrections/new-correction.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
+import { makeCorrection, undoCorrection } from "../../../support/corrections/make-correction.ts";
 import { APP_ID } from "../../../support/test-app.ts";
 import { verifyDirectory } from "../../../support/verify-directory.ts";
 
@@ -16,7 +16,6 @@ afterAll(removeArchiveApps);
 const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 0, 14, 3);
 const APP = APP_ID as AppId;
-const { signal } = new AbortController();
 
 const reportAt = (device_id: string, step: number) => ({
   device_id,
@@ -25,14 +24,7 @@ const reportAt = (device_id: string, step: number) => ({
   longitude: 2,
 });
 
-async function correct({ directory, clock }: ArchiveApp, members: object): Promise<string> {
-  const wanted = parseNewCorrection({ device_id: "bus", ...members });
-  if (!wanted.ok) throw new Error(wanted.error);
-  const request = { keyId: "key", nowMs: clock.nowMs(), repetition: null };
-  const made = await directory.correct.create(APP, wanted.value, request, { signal });
-  if (!made.ok) throw new Error(JSON.stringify(made.error));
-  return made.value.item.correction.id;
-}
+const correct = (app: ArchiveApp, members: object) => makeCorrection(app, { device_id: "bus", ...members });
 
 const layerOf = ({ directory: { hot } }: ArchiveApp) => {
   const { records, active, hidden, number } = hot.corrections.find(APP)!;
@@ -76,7 +68,7 @@ test("a seal that deletes expired days empties the corrections of their records,
   await app.seal();
   expect(layerOf(app)).toEqual(emptied);
   expect((await verifyDirectory(app.dataDir, app.clock)).problems).toEqual([]);
-  expect((await app.directory.correct.undo(APP, hide, "key", { signal })).ok).toBe(true);
+  await undoCorrection(app, hide);
   expect(layerOf(app)).toEqual({ ...emptied, active: 2, number: 4 });
   expect(await statesOf(app)).toEqual(["active", "active", "undone"]);
   app.clock.advance(13 * DAY_MS);
@@ -119,7 +111,7 @@ test("a record that shows at a later time stays until that expires, though its o
   await app.seal();
   expect(await shown()).toBeNull();
   expect(layerOf(app)).toEqual({ records: 0, active: 1, devices: 0, number: 1, rows: 0 });
-  expect((await app.directory.correct.undo(APP, id, "key", { signal })).ok).toBe(true);
+  await undoCorrection(app, id);
   app = await app.restart();
   expect([await shown(), layerOf(app).active, app.notes]).toEqual([null, 0, []]);
   await app.close();

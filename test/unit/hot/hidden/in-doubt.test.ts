@@ -7,11 +7,9 @@ import {
   type DatabaseOptions,
   openDatabase,
 } from "../../../../src/archive/duckdb/database.ts";
-import type { AppId } from "../../../../src/model/ids.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
-import { parseNewCorrection } from "../../../../src/service/corrections/new-correction.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
-import { APP_ID } from "../../../support/test-app.ts";
+import { makeCorrection, undoCorrection } from "../../../support/corrections/make-correction.ts";
 
 /** A start whose files and log do not say which record of a device is its newest finds it in the archive. */
 
@@ -22,21 +20,6 @@ const DAY_MS = Date.UTC(2026, 0, 14);
 const reportAt = (device_id: string, minute: number) => ({
   ...{ device_id, timestamp: DAY_MS + minute * 60_000, latitude: minute, longitude: 2 },
 });
-
-async function correct({ directory, clock }: ArchiveApp, members: object): Promise<string> {
-  const wanted = parseNewCorrection(members as Record<string, unknown>);
-  if (!wanted.ok) throw new Error(wanted.error);
-  const request = { keyId: "key", nowMs: clock.nowMs(), repetition: null };
-  const { signal } = new AbortController();
-  const made = await directory.correct.create(APP_ID as AppId, wanted.value, request, { signal });
-  if (!made.ok) throw new Error(JSON.stringify(made.error));
-  return made.value.item.correction.id;
-}
-
-async function undo({ directory }: ArchiveApp, id: string): Promise<void> {
-  const { signal } = new AbortController();
-  expect((await directory.correct.undo(APP_ID as AppId, id, "key", { signal })).ok).toBe(true);
-}
 
 /** The minute of the newest record; null if there is none. */
 async function minuteOf(app: ArchiveApp, device: string): Promise<unknown> {
@@ -53,8 +36,8 @@ async function restartWithout(app: ArchiveApp, ...names: readonly string[]): Pro
 test("of a device that shows as another, whose newest record is hidden there", async () => {
   let app = await createArchiveApp();
   await app.store([reportAt("new", 1), reportAt("old", 2), reportAt("old", 5)]);
-  await correct(app, { action: "assign", device_id: "old", to_device_id: "new" });
-  const id = await correct(app, { action: "hide", device_id: "new", timestamps: [DAY_MS + 300_000] });
+  await makeCorrection(app, { action: "assign", device_id: "old", to_device_id: "new" });
+  const id = await makeCorrection(app, { action: "hide", device_id: "new", timestamps: [DAY_MS + 300_000] });
   await app.seal();
   await app.store([reportAt("old", 4)]);
   await app.seal();
@@ -63,7 +46,7 @@ test("of a device that shows as another, whose newest record is hidden there", a
   expect(await minuteOf(app, "new")).toBe(4);
   app = await restartWithout(app, "latest");
   expect(await minuteOf(app, "new")).toBe(4);
-  await undo(app, id);
+  await undoCorrection(app, id);
   expect([await minuteOf(app, "new"), await minuteOf(app, "old")]).toEqual([5, null]);
   await app.close();
 });
@@ -71,8 +54,8 @@ test("of a device that shows as another, whose newest record is hidden there", a
 test("of a device whose newest record a correction of the log hides, though the archive has later ones", async () => {
   let app = await createArchiveApp();
   await app.store([reportAt("bus", 1), reportAt("bus", 5), reportAt("tram", 3)]);
-  await correct(app, { action: "hide", device_id: "bus", timestamps: [DAY_MS + 300_000] });
-  await correct(app, { action: "hide", device_id: "tram", timestamps: [DAY_MS + 180_000] });
+  await makeCorrection(app, { action: "hide", device_id: "bus", timestamps: [DAY_MS + 300_000] });
+  await makeCorrection(app, { action: "hide", device_id: "tram", timestamps: [DAY_MS + 180_000] });
   await app.store([reportAt("bus", 4), reportAt("tram", 2)]);
   await app.seal();
   app = await restartWithout(app, "manifest.json", "standing");
@@ -100,8 +83,8 @@ test("of a device of which the archive can't be read, the one that memory knows 
     disk: { files: createNodeFiles(), archiveEngine: { openDatabase: openFailing } },
   });
   await app.store([reportAt("new", 1), reportAt("old", 2), reportAt("old", 5)]);
-  await correct(app, { action: "assign", device_id: "old", to_device_id: "new" });
-  await correct(app, { action: "hide", device_id: "new", timestamps: [DAY_MS + 300_000] });
+  await makeCorrection(app, { action: "assign", device_id: "old", to_device_id: "new" });
+  await makeCorrection(app, { action: "hide", device_id: "new", timestamps: [DAY_MS + 300_000] });
   await app.seal();
   isFailing = true;
   app = await app.restart();

@@ -1,10 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { AppId } from "../../../../src/model/ids.ts";
-import { parseNewCorrection } from "../../../../src/service/corrections/new-correction.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
-import { APP_ID } from "../../../support/test-app.ts";
+import { makeCorrection, undoCorrection } from "../../../support/corrections/make-correction.ts";
 
 /** A start without the checkpoint finds the newest records in the days' parts, less those that corrections hide. */
 
@@ -20,15 +18,9 @@ const reportAt = (minute: number, device_id = "bus") => ({
   longitude: 2,
 });
 
-async function hide(app: ArchiveApp, ...minutes: number[]): Promise<string> {
+function hide(app: ArchiveApp, ...minutes: number[]): Promise<string> {
   const timestamps = minutes.map((minute) => DAY_MS + minute * 60_000);
-  const wanted = parseNewCorrection({ action: "hide", device_id: "bus", timestamps });
-  if (!wanted.ok) throw new Error(wanted.error);
-  const request = { keyId: "key", nowMs: app.clock.nowMs(), repetition: null };
-  const { signal } = new AbortController();
-  const made = await app.directory.correct.create(APP_ID as AppId, wanted.value, request, { signal });
-  if (!made.ok) throw new Error(made.error.kind);
-  return made.value.item.correction.id;
+  return makeCorrection(app, { action: "hide", device_id: "bus", timestamps });
 }
 
 async function minuteOf(app: ArchiveApp, device = "bus"): Promise<unknown> {
@@ -52,8 +44,7 @@ test("what came after a correction shows, though the part's newest record is hid
   expect(await minuteOf(app)).toBe(2);
   app = await restartWithout(app);
   expect([await minuteOf(app), await minuteOf(app, "tram")]).toEqual([2, 3]);
-  const { signal } = new AbortController();
-  expect((await app.directory.correct.undo(APP_ID as AppId, id, "key", { signal })).ok).toBe(true);
+  await undoCorrection(app, id);
   expect(await minuteOf(app)).toBe(5);
   await app.close();
 });

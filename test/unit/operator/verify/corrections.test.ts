@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeManifest, parseManifest } from "../../../../src/archive/manifest.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
-import { parseNewCorrection } from "../../../../src/service/corrections/new-correction.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
+import { makeCorrection, undoCorrection } from "../../../support/corrections/make-correction.ts";
 import { APP_ID } from "../../../support/test-app.ts";
 import { verifyDirectory } from "../../../support/verify-directory.ts";
 
@@ -13,19 +13,12 @@ import { verifyDirectory } from "../../../support/verify-directory.ts";
 afterAll(removeArchiveApps);
 
 const DAY_MS = Date.UTC(2026, 0, 14);
-const APP = APP_ID as AppId;
-const { signal } = new AbortController();
 
 const verify = ({ dataDir, clock }: ArchiveApp) => verifyDirectory(dataDir, clock);
 
-async function hide({ directory, clock }: ArchiveApp, minutes: readonly number[]): Promise<string> {
+function hide(app: ArchiveApp, minutes: readonly number[]): Promise<string> {
   const timestamps = minutes.map((minute) => DAY_MS + minute * 60_000);
-  const wanted = parseNewCorrection({ action: "hide", device_id: "bus", timestamps });
-  if (!wanted.ok) throw new Error(wanted.error);
-  const request = { keyId: "key", nowMs: clock.nowMs(), repetition: null };
-  const made = await directory.correct.create(APP, wanted.value, request, { signal });
-  if (!made.ok) throw new Error(made.error.kind);
-  return made.value.item.correction.id;
+  return makeCorrection(app, { action: "hide", device_id: "bus", timestamps });
 }
 
 async function createBus(): Promise<ArchiveApp> {
@@ -60,7 +53,7 @@ test("corrections are counted and hashed in the log, sealed and after a restart;
   app = await app.restart();
   await app.seal();
   expect(await verify(app)).toMatchObject({ corrections: first.corrections!, sha256: first.sha256 });
-  expect((await app.directory.correct.undo(APP, id, "key", { signal })).ok).toBe(true);
+  await undoCorrection(app, id);
   const second = await verify(app);
   expect(second.corrections).toMatchObject([{ active: 1, undone: 1, records: 1 }]);
   expect(second.corrections![0]!.sha256).not.toBe(first.corrections![0]!.sha256);

@@ -1,23 +1,19 @@
 import { afterAll, expect, test } from "bun:test";
 import { LATE_WINDOW } from "../../../../src/app/config.ts";
 import { nextTurn } from "../../../../src/lib/schedule/timers.ts";
-import type { AppId } from "../../../../src/model/ids.ts";
 import { DEFAULT_RETENTION } from "../../../../src/model/time/retention.ts";
 import { type Correct, createCorrect } from "../../../../src/service/corrections/correct.ts";
-import { parseNewCorrection } from "../../../../src/service/corrections/new-correction.ts";
 import type { StandingAppend } from "../../../../src/service/ingest/standing-append.ts";
 import { createHistoryQueries } from "../../../../src/service/queries/history/history.ts";
 import { createReadPositions } from "../../../../src/service/queries/positions.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
-import { APP_ID } from "../../../support/test-app.ts";
+import { makeCorrection, undoCorrection } from "../../../support/corrections/make-correction.ts";
 
 /** A report that comes while a correction is made may be archived before the correction's entry is in the log. */
 
 afterAll(removeArchiveApps);
 
 const DAY_MS = Date.UTC(2026, 0, 14);
-const APP = APP_ID as AppId;
-const CALLER = { signal: new AbortController().signal };
 
 const reportAt = (device_id: string, minute: number) => ({
   ...{ device_id, timestamp: DAY_MS + minute * 60_000, latitude: minute, longitude: 2 },
@@ -44,15 +40,6 @@ function correctAfter({ directory, clock }: ArchiveApp, before: () => Promise<un
   });
 }
 
-async function create(app: ArchiveApp, correct: Correct, members: Record<string, unknown>): Promise<string> {
-  const wanted = parseNewCorrection(members);
-  if (!wanted.ok) throw new Error(wanted.error);
-  const request = { keyId: "key", nowMs: app.clock.nowMs(), repetition: null };
-  const made = await correct.create(APP, wanted.value, request, CALLER);
-  if (!made.ok) throw new Error(JSON.stringify(made.error));
-  return made.value.item.correction.id;
-}
-
 /** The minute of the newest record. */
 async function minuteOf(app: ArchiveApp, device: string): Promise<unknown> {
   return (await app.get(`/api/v1/devices/${device}/locations/current`)).body.location?.latitude;
@@ -65,7 +52,7 @@ test("it is the newest one once the correction has hidden those after it", async
     await app.store([reportAt("bus", 3), reportAt("bus", 2)]);
     await app.seal();
   });
-  await create(app, correct, { action: "hide", device_id: "bus", timestamps: [DAY_MS + 300_000] });
+  await makeCorrection(app, { action: "hide", device_id: "bus", timestamps: [DAY_MS + 300_000] }, correct);
   expect(await minuteOf(app, "bus")).toBe(3);
   await app.close();
 });
@@ -74,13 +61,12 @@ test("it is the newest one of its device once the assignment of another to that 
   const app = await createArchiveApp();
   await app.store([reportAt("bus", 1), reportAt("bus", 6), reportAt("tram", 2)]);
   await app.seal();
-  const members = { action: "assign", device_id: "bus", to_device_id: "tram" };
-  const id = await create(app, app.directory.correct, members);
+  const id = await makeCorrection(app, { action: "assign", device_id: "bus", to_device_id: "tram" });
   const correct = correctAfter(app, async () => {
     await app.store([reportAt("tram", 4), reportAt("bus", 5)]);
     await app.seal();
   });
-  expect((await correct.undo(APP, id, "key", CALLER)).ok).toBe(true);
+  await undoCorrection(app, id, correct);
   expect([await minuteOf(app, "bus"), await minuteOf(app, "tram")]).toEqual([6, 4]);
   await app.close();
 });
