@@ -12,10 +12,9 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { until } from "../../support/until.ts";
-import type { Client } from "../support/client.ts";
-import { untilKnown } from "../support/client.ts";
+import { type Client, send, untilKnown } from "../support/client.ts";
 import { Receiver } from "../webhooks/receiver.ts";
-import { listStored, makeAlert, makeKey, reportsOf, send, subscribe } from "../webhooks/subscriber.ts";
+import { listStored, makeAlert, makeKey, reportsOf, subscribe } from "../webhooks/subscriber.ts";
 
 /*
  * Goal: webhooks in a cluster: any node makes and shows them, one sends, and another goes on when it dies; all nodes

@@ -10,11 +10,12 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { type Client, get, store } from "../support/client.ts";
+import { crossings, makeFence } from "../support/crossings.ts";
 import { test } from "../support/process-test.ts";
 
 /*
- * Goal: who listens to events of geofences hears of each, whatever happens to the server or to the listener.
- * Method: the real process; devices that enter and leave; a server that is killed; a listener that stands still.
+ * Goal: a listener gets every event of geofences, whatever happens to the server or to the listener.
+ * Method: the real process; devices that enter and leave; a server that is killed; a listener that is halted.
  */
 
 const PATH = "/api/v1/live?types=event";
@@ -35,33 +36,14 @@ for (const runtime of RUNTIMES) {
     beforeAll(async () => {
       place = openPlace();
       await start();
-      const made = await fetch(`${client.url}/api/v1/geofences`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${client.key}`, "content-type": "application/json" },
-        body: JSON.stringify({
-          ...{ type: "Feature", geometry: { type: "Point", coordinates: [30, 40] } },
-          properties: { radius_meters: 100, initial: "event" },
-        }),
-      });
-      expect(made.status).toBe(200);
+      await makeFence(client);
       startMs = Date.now() + 1000;
     });
     afterAll(() => closePlace(place));
 
-    /** All devices enter at even steps and leave at odd ones. */
-    const move = (step: number) =>
-      store(
-        client,
-        Array.from({ length: DEVICES }, (_, device) => ({
-          device_id: `device-${device}`,
-          timestamp: startMs + step * 1000,
-          latitude: step % 2 === 0 ? 40 : 41,
-          longitude: 30,
-        })),
-        "ndjson.zst",
-      );
+    const move = (step: number) => store(client, crossings(DEVICES, startMs, step), "ndjson.zst");
 
-    test("a stream goes on behind its last id after the server was killed, and no event is left out", async () => {
+    test("a stream that continues after its last id misses no event, though the server was killed", async () => {
       const heard = new Map<string, string>();
       let reader = new EventReader(await get(client, PATH));
       await reader.next();
@@ -78,15 +60,15 @@ for (const runtime of RUNTIMES) {
       expect(kindsOf(heard)).toEqual({ enter: DEVICES, exit: DEVICES });
     });
 
-    test("a listener that stood still hears of all when it goes on, and a stop ends its stream", async () => {
+    test("a listener that was halted gets every event once it runs again, and a stop of the server ends its stream", async () => {
       const curl = Bun.spawn(["curl", "-sN", "-H", `Authorization: Bearer ${client.key}`, client.url + PATH]);
       const stalled = new EventReader(new Response(curl.stdout));
       await stalled.next();
       curl.kill("SIGSTOP");
       const other = new EventReader(await get(client, PATH));
-      const told = follow(other, new Map(), 4 * DEVICES);
+      const othersEvents = follow(other, new Map(), 4 * DEVICES);
       for (let step = 2; step < 6; step++) await move(step);
-      await told;
+      await othersEvents;
       curl.kill("SIGCONT");
       const heard = new Map<string, string>();
       await follow(stalled, heard, 4 * DEVICES);
@@ -97,7 +79,7 @@ for (const runtime of RUNTIMES) {
   });
 }
 
-/** Adds the kinds of events by id until there are so many; returns the id to go on from. */
+/** Adds the kinds of events by id until there are `count` of them; returns the id to continue after. */
 async function follow(reader: EventReader, heard: Map<string, string>, count: number): Promise<string> {
   for (;;) {
     const message = await reader.next();

@@ -13,6 +13,8 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { until } from "../../support/until.ts";
+import { get, send } from "../support/client.ts";
+import { makeFence } from "../support/crossings.ts";
 import { makeCertificates, runIn } from "./support/certificates.ts";
 import { type Broker, freePort, hasMosquitto, startBrokerWith } from "./support/mosquitto.ts";
 import { locationBody, openPublisher } from "./support/publisher.ts";
@@ -66,7 +68,7 @@ describe.if(hasMosquitto(TYPED) && hasProgram("openssl", TYPED))("docs/mqtt.md",
   });
 
   test.each(RUNTIMES.map((runtime) => [runtime.name, runtime] as const))(
-    "a phone's message reaches the server on %s, its event a reader, and the password nobody",
+    "a phone's message reaches the server on %s, its event reaches a reader, and no output has the password",
     async (_name, runtime) => {
       const ca = join(place.directory, "etc/mosquitto/certs/ca.pem");
       const [command = ""] = blocksOf("sh");
@@ -80,20 +82,13 @@ describe.if(hasMosquitto(TYPED) && hasProgram("openssl", TYPED))("docs/mqtt.md",
       const topics: string[] = [];
       reader.on("message", (topic) => topics.push(topic));
       await reader.subscribeAsync("wherehouse/default/events/+", { qos: 1 });
-      const headers = { authorization: `Bearer ${readFirstKey(place)}` };
-      await fetch(`${server.url}/api/v1/geofences`, {
-        method: "POST",
-        headers: { ...headers, "content-type": "application/json" },
-        body: JSON.stringify({
-          ...{ type: "Feature", geometry: { type: "Point", coordinates: [13, 52] } },
-          properties: { radius_meters: 100, initial: "event" },
-        }),
-      });
+      const client = { url: server.url, key: readFirstKey(place) };
+      await makeFence(client, [13, 52]);
       const phone = await openPublisher(port, { ...secure, username: "anna", password: "of anna" });
       await phone.publish("owntracks/anna/pixel7", locationBody(1, Math.ceil(Date.now() / 1000)));
-      const url = `${server.url}/api/v1/devices/anna%3Apixel7/locations/current`;
-      await until(async () => (await fetch(url, { headers })).status === 200);
-      const { location } = (await (await fetch(url, { headers })).json()) as { location: unknown };
+      const path = "/api/v1/devices/anna%3Apixel7/locations/current";
+      await until(async () => (await get(client, path)).status === 200);
+      const { location } = await send(client, "GET", path);
       expect(location).toMatchObject({ device_id: "anna:pixel7", user_id: "anna", speed: 10 });
       await until(() => topics.length > 0);
       expect(topics).toEqual(["wherehouse/default/events/enter"]);

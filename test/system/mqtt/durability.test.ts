@@ -12,7 +12,7 @@ import {
 } from "../../support/server-process.ts";
 import { until } from "../../support/until.ts";
 import { pause } from "../support/pause.ts";
-import { type Broker, hasMosquitto, startBroker } from "./support/mosquitto.ts";
+import { type Broker, brokerFlags, hasMosquitto, startBroker } from "./support/mosquitto.ts";
 import { publishPositions, sentPositions, storedPositions } from "./support/phones.ts";
 import { openPublisher } from "./support/publisher.ts";
 
@@ -41,14 +41,7 @@ describe.if(hasMosquitto("the tests of MQTT across crashes"))("messages of a bro
     await closePlace(place);
   });
 
-  const serve = (runtime: Runtime, ...flags: string[]) =>
-    startReady(runtime, place, [
-      "--mqtt",
-      `mqtt://127.0.0.1:${broker.port}`,
-      "--mqtt-app",
-      "default",
-      ...flags,
-    ]);
+  const serve = (runtime: Runtime) => startReady(runtime, place, brokerFlags(broker));
 
   /** Kills the server now and then while the phones publish; returns the one that is left. */
   async function serveAndKill(runtime: Runtime, published: Promise<void>, random: () => number) {

@@ -13,12 +13,15 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { until } from "../../support/until.ts";
+import { type Client, store } from "../support/client.ts";
+import { crossings, makeFence, stepMs } from "../support/crossings.ts";
 import { pause } from "../support/pause.ts";
-import { type Broker, hasMosquitto, startBroker } from "./support/mosquitto.ts";
+import { listStored } from "../webhooks/subscriber.ts";
+import { type Broker, brokerFlags, hasMosquitto, startBroker } from "./support/mosquitto.ts";
 
 /*
- * A subscriber of a real broker hears of every event of a geofence, in order for each device, while devices go in and
- * out and both the server and the broker go away.
+ * A subscriber of a real broker gets every event of a geofence, in order for each device, while devices go in and out
+ * and both the server and the broker are restarted.
  */
 
 const DEVICES = 8;
@@ -61,55 +64,22 @@ describe.if(hasMosquitto("the tests of events over MQTT"))("events over MQTT", (
   });
 
   const serve = (runtime: Runtime, ...flags: readonly string[]) =>
-    startReady(runtime, place, [
-      "--mqtt",
-      `mqtt://127.0.0.1:${broker.port}`,
-      "--mqtt-app",
-      "default",
-      ...flags,
-    ]);
+    startReady(runtime, place, [...brokerFlags(broker), ...flags]);
 
-  async function ask({ url }: ServerProcess, path: string, body?: object): Promise<unknown> {
-    const init = { authorization: `Bearer ${readFirstKey(place)}`, "content-type": "application/json" };
-    const answer = await fetch(url + path, {
-      headers: init,
-      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
-    });
-    if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
-    return answer.json();
-  }
-
-  const makeFence = (server: ServerProcess) =>
-    ask(server, "/api/v1/geofences", {
-      type: "Feature",
-      geometry: { type: "Point", coordinates: [30, 40] },
-      properties: { radius_meters: 100, initial: "event" },
-    });
-
-  /** Each device is inside at even steps, and outside at odd ones. */
+  const clientOf = ({ url }: ServerProcess): Client => ({ url, key: readFirstKey(place) });
   const report = (server: ServerProcess, startMs: number, step: number) =>
-    ask(server, "/ingest/v1/locations", {
-      locations: Array.from({ length: DEVICES }, (_, device) => ({
-        device_id: `device-${device}`,
-        timestamp: startMs + step * 1000,
-        latitude: step % 2 === 0 ? 40 : 41,
-        longitude: 30,
-      })),
-    });
+    store(clientOf(server), crossings(DEVICES, startMs, step));
 
-  const listed = async (server: ServerProcess) =>
-    ((await ask(server, "/api/v1/events?limit=1000")) as { readonly events: readonly Heard[] }).events;
-
-  /** The first time that each event was heard of. */
+  /** The first message of each event. */
   const firsts = () => heard.filter(({ id }, index) => heard.findIndex((other) => other.id === id) === index);
 
   test.each(RUNTIMES.map((runtime) => [runtime.name, runtime] as const))(
-    "all come while the server is killed and the broker restarts, on %s",
+    "all events arrive while the server is killed and the broker restarts, on %s",
     async (_name, runtime) => {
       console.info(`seed ${SEED}`);
       const random = seededRandom(SEED);
       let server = await serve(runtime);
-      await makeFence(server);
+      await makeFence(clientOf(server));
       const startMs = Date.now() + 1000;
       for (let step = 0; step < 12; step++) {
         await report(server, startMs, step);
@@ -121,14 +91,14 @@ describe.if(hasMosquitto("the tests of events over MQTT"))("events over MQTT", (
         } else if (step === 6) await broker.restart("SIGTERM");
       }
       await until(() => new Set(heard.map(({ id }) => id)).size >= 12 * DEVICES);
-      const events = await listed(server);
+      const events = await listStored(clientOf(server));
       expect(events).toHaveLength(12 * DEVICES);
       expect(new Set(heard.map(({ id }) => id))).toEqual(new Set(events.map(({ id }) => id)));
       for (const { topic, kind } of heard) expect(topic).toBe(`wherehouse/default/events/${kind}`);
       for (let device = 0; device < DEVICES; device++) {
         const times = firsts().filter(({ device_id }) => device_id === `device-${device}`);
         expect(times.map(({ timestamp }) => timestamp)).toEqual(
-          Array.from({ length: 12 }, (_, step) => startMs + step * 1000),
+          Array.from({ length: 12 }, (_, step) => stepMs(startMs, step)),
         );
       }
       expect((await server.stop()).code).toBe(0);
@@ -136,17 +106,17 @@ describe.if(hasMosquitto("the tests of events over MQTT"))("events over MQTT", (
     120_000,
   );
 
-  test("events wait for a broker that is down, and a clean stop repeats none of them", async () => {
+  test("events wait while the broker is down, and none is sent twice after a clean stop", async () => {
     let server = await serve(RUNTIMES[0]!);
     await server.says(/"mqtt_events_connected"/);
-    await makeFence(server);
+    await makeFence(clientOf(server));
     const startMs = Date.now() + 1000;
     await report(server, startMs, 0);
     await until(() => heard.length === DEVICES);
     await broker.stop("SIGTERM");
     await server.says(/"mqtt_events_disconnected"/);
     await report(server, startMs, 1);
-    await until(async () => (await listed(server)).length === 2 * DEVICES);
+    await until(async () => (await listStored(clientOf(server))).length === 2 * DEVICES);
     const headers = { authorization: `Bearer ${await createOperatorKey(RUNTIMES[0]!, place)}` };
     let metrics = "";
     await until(async () => {
@@ -165,11 +135,11 @@ describe.if(hasMosquitto("the tests of events over MQTT"))("events over MQTT", (
     expect((await server.stop()).code).toBe(0);
   });
 
-  test("those of another app are published only if the operator names it", async () => {
+  test("events of an app are published only if the operator names it", async () => {
     const server = await serve(RUNTIMES[0]!, "--mqtt-events", "another");
-    await makeFence(server);
+    await makeFence(clientOf(server));
     await report(server, Date.now() + 1000, 0);
-    await until(async () => (await listed(server)).length === DEVICES);
+    await until(async () => (await listStored(clientOf(server))).length === DEVICES);
     expect((await server.stop()).code).toBe(0); // It waits for what the broker does not have.
     await subscriber.publishAsync("wherehouse/test/events/end", JSON.stringify({ id: "end" }), { qos: 1 });
     await until(() => heard.length > 0);

@@ -15,8 +15,10 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { until } from "../../support/until.ts";
+import { type Client, store } from "../support/client.ts";
+import { crossings, makeFence, stepMs } from "../support/crossings.ts";
 import { pause } from "../support/pause.ts";
-import { type Broker, hasMosquitto, startBroker } from "./support/mosquitto.ts";
+import { type Broker, brokerFlags, hasMosquitto, startBroker } from "./support/mosquitto.ts";
 import { publishPositions, sentPositions, storedPositions } from "./support/phones.ts";
 import { openPublisher, type Publisher } from "./support/publisher.ts";
 
@@ -61,8 +63,7 @@ function startNode(index: 0 | 1): Promise<ServerProcess> {
     "--log-size",
     "100MB",
   ];
-  const mqtt = ["--mqtt", `mqtt://127.0.0.1:${broker.port}`, "--mqtt-app", "default"];
-  return startReady(index === 0 ? BUN : DENO, places[index], [...log, ...mqtt]);
+  return startReady(index === 0 ? BUN : DENO, places[index], [...log, ...brokerFlags(broker)]);
 }
 
 /** The first takes from the broker, and the second knows that it does. */
@@ -83,20 +84,13 @@ async function expectAll({ url }: ServerProcess, count: number, startSeconds: nu
   expect((await storedPositions(url, key, startSeconds)).sort()).toEqual(sentPositions(count, startSeconds));
 }
 
-/** Sends a body to a node, which must take it. */
-async function send(path: string, { url }: ServerProcess, body: object): Promise<void> {
-  const headers = { authorization: `Bearer ${readFirstKey(places[0])}`, "content-type": "application/json" };
-  const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
-}
+const clientOf = ({ url }: ServerProcess): Client => ({ url, key: readFirstKey(places[0]) });
 
-const clientOf = ({ url }: ServerProcess) => new Wherehouse({ url, key: readFirstKey(places[0]) });
-
-/** The times of the next events that a node's live stream tells of. */
+/** The times of the next `count` events of a node's live stream. */
 async function timesOf(node: ServerProcess, since: number, count: number): Promise<number[]> {
   const times: number[] = [];
-  for await (const message of clientOf(node).liveEvents({ since })) {
-    if (message.kind === "reset") throw new Error("the node does not know the place");
+  for await (const message of new Wherehouse(clientOf(node)).liveEvents({ since })) {
+    if (message.kind === "reset") throw new Error("the node does not know the id");
     times.push(...message.events.map(({ timestamp }) => timestamp));
     if (times.length >= count) break;
   }
@@ -107,29 +101,21 @@ describe.skipIf(!HAS_ALL)("of two nodes", () => {
   test("the other publishes events when one is killed, and a live stream goes on at the other", async () => {
     const steps = 12;
     const timesFrom = (from: number) =>
-      Array.from({ length: steps - from }, (_, step) => startMs + (from + step) * 1000);
+      Array.from({ length: steps - from }, (_, step) => stepMs(startMs, from + step));
     const subscriber = await mqtt.connectAsync({ protocol: "mqtt", host: "127.0.0.1", port: broker.port });
-    const times = new Set<number>(); // What was not noted is published again, in the same order.
+    const times = new Set<number>(); // Events may be published twice, in the same order.
     subscriber.on("message", (_topic, body) => times.add(JSON.parse(String(body)).timestamp));
     await subscriber.subscribeAsync("wherehouse/default/events/+", { qos: 1 });
     const [first, second] = await startBoth();
-    await send("/api/v1/geofences", second, {
-      ...{ type: "Feature", geometry: { type: "Point", coordinates: [30, 40] } },
-      properties: { radius_meters: 100, initial: "event" },
-    });
+    await makeFence(clientOf(second));
     const startMs = Date.now() + 1000;
-    const report = (step: number) => ({
-      ...{ device_id: "bus", timestamp: startMs + step * 1000 },
-      ...{ latitude: step % 2 === 0 ? 40 : 41, longitude: 30 },
-    });
+    const report = (step: number) => store(clientOf(second), crossings(1, startMs, step));
     const listening = timesOf(second, 0, steps);
-    for (let step = 0; step < 6; step++)
-      await send("/ingest/v1/locations", second, { locations: [report(step)] });
+    for (let step = 0; step < 6; step++) await report(step);
     await until(() => times.size >= 6);
-    const { pagination } = await clientOf(first).get("/api/v1/events");
+    const { pagination } = await new Wherehouse(clientOf(first)).get("/api/v1/events");
     first.kill("SIGKILL");
-    for (let step = 6; step < steps; step++)
-      await send("/ingest/v1/locations", second, { locations: [report(step)] });
+    for (let step = 6; step < steps; step++) await report(step);
     await second.says(/"mqtt_lease_held"/);
     await until(() => times.size >= steps);
     expect([...times]).toEqual(timesFrom(0));

@@ -25,6 +25,20 @@ export function get({ url, key }: Client, path: string): Promise<Response> {
   return fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } });
 }
 
+/** Sends a request that must succeed; returns its answer. */
+export async function send(
+  { url, key }: Client,
+  method: string,
+  path: string,
+  body: object = {},
+): Promise<Record<string, never>> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const init = method === "GET" ? { headers } : { method, headers, body: JSON.stringify(body) };
+  const response = await fetch(url + path, init);
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json() as Promise<Record<string, never>>;
+}
+
 /** Resolves once a running server knows a key that was made beside it. */
 export function untilKnown(client: Client): Promise<void> {
   return until(async () => (await get(client, "/api/v1/locations/current")).status !== 401);

@@ -8,10 +8,10 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { until } from "../../support/until.ts";
-import { type Client, untilKnown } from "../support/client.ts";
+import { type Client, send, untilKnown } from "../support/client.ts";
 import { test } from "../support/process-test.ts";
 import { Receiver } from "./receiver.ts";
-import { listEvents, makeAlert, makeKey, reportsOf, send, subscribe } from "./subscriber.ts";
+import { listEvents, makeAlert, makeKey, reportsOf, subscribe } from "./subscriber.ts";
 
 /*
  * Goal: an operator sees, tries and repeats webhooks from the command line, and secrets stay where they are.

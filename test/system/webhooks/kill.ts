@@ -9,7 +9,7 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { until } from "../../support/until.ts";
-import { type Client, untilKnown } from "../support/client.ts";
+import { type Client, send, untilKnown } from "../support/client.ts";
 import { Receiver } from "./receiver.ts";
 import {
   type ListedEvent,
@@ -18,7 +18,6 @@ import {
   makeAlert,
   makeKey,
   reportsOf,
-  send,
   subscribe,
 } from "./subscriber.ts";
 

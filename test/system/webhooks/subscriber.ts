@@ -1,5 +1,5 @@
 import { type Place, type Runtime, runCommand } from "../../support/server-process.ts";
-import type { Client } from "../support/client.ts";
+import { type Client, send } from "../support/client.ts";
 import type { Receiver } from "./receiver.ts";
 
 /* A client that makes alerts and webhooks, and reports of devices that trip the alert. */
@@ -11,19 +11,6 @@ export async function makeKey(runtime: Runtime, place: Place): Promise<string> {
   const { code, out, error } = await runCommand(runtime, place, args);
   if (code !== 0) throw new Error(error);
   return out.trim();
-}
-
-export async function send(
-  { url, key }: Client,
-  method: string,
-  path: string,
-  body: object = {},
-): Promise<Record<string, never>> {
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const init = method === "GET" ? { headers } : { method, headers, body: JSON.stringify(body) };
-  const response = await fetch(url + path, init);
-  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response.json() as Promise<Record<string, never>>;
 }
 
 export function makeAlert(client: Client): Promise<unknown> {

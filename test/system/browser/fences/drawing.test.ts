@@ -1,7 +1,6 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { store } from "../../support/client.ts";
-import { send } from "../../webhooks/subscriber.ts";
+import { send, store } from "../../support/client.ts";
 import { violationsOf } from "../support/axe.ts";
 import { pressInHeader } from "../support/header.ts";
 import { tabTo } from "../support/keys.ts";

@@ -1,4 +1,4 @@
-import { send } from "../../webhooks/subscriber.ts";
+import { send } from "../../support/client.ts";
 import type { Stage } from "../support/stage.ts";
 import { storedItems } from "./card.ts";
 

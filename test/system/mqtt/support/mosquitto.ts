@@ -23,6 +23,11 @@ export interface Broker {
   start(): Promise<void>;
 }
 
+/** The flags of a server that takes messages of the broker for the default app. */
+export const brokerFlags = ({ port }: Pick<Broker, "port">): string[] => [
+  ...["--mqtt", `mqtt://127.0.0.1:${port}`, "--mqtt-app", "default"],
+];
+
 /** Starts a broker for everybody in a directory of its own; `lines` go into its configuration. */
 export async function startBroker(directory: string, lines: readonly string[] = []): Promise<Broker> {
   const port = await freePort();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Place, type Runtime, type ServerProcess, startReady } from "../../../support/server-process.ts";
 import { until } from "../../../support/until.ts";
-import { type Broker, startBroker } from "./mosquitto.ts";
+import { type Broker, brokerFlags, startBroker } from "./mosquitto.ts";
 import { openPublisher, type Publisher } from "./publisher.ts";
 
 /** A broker with a directory of its own, phones that publish to it, and servers that take what they publish. */
@@ -23,9 +23,8 @@ export async function openServedBroker(): Promise<ServedBroker> {
     phones,
     async serve(runtime, place, topicFilters = ["owntracks/+/+"]) {
       const topics = topicFilters.flatMap((filter) => ["--mqtt-topic", filter]);
-      const url = `mqtt://127.0.0.1:${broker.port}`;
       const before = topicFilters.map(broker.subscriptions);
-      const server = await startReady(runtime, place, ["--mqtt", url, "--mqtt-app", "default", ...topics]);
+      const server = await startReady(runtime, place, [...brokerFlags(broker), ...topics]);
       await until(() => server.error.split('"mqtt_connected"').length > topicFilters.length);
       await until(() => topicFilters.every((filter, index) => broker.subscriptions(filter) > before[index]!));
       return server;
