@@ -59,6 +59,15 @@ export function putAll(events: EventStore, revisions: readonly NewRevision[]): v
   });
 }
 
+/** Makes each later read of stored events call this before, and fail if it throws. */
+export function beforeReads(events: EventStore, call: () => void): void {
+  const { after } = events;
+  events.after = (...asked) => {
+    call();
+    return after.apply(events, asked);
+  };
+}
+
 /** Has a device inside of a fence. */
 export function putInside(
   store: EventStore,

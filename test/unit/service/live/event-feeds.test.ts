@@ -13,7 +13,7 @@ import type { Viewer } from "../../../../src/service/live/live.ts";
 import type { EventStore } from "../../../../src/service/watching/event-store.ts";
 import type { StoredEvent } from "../../../../src/service/watching/stored-event.ts";
 import { isWanted } from "../../../../src/service/watching/wanted-events.ts";
-import { APP, openEvents, putAll, revisionAt } from "../../../support/geofences/test-events.ts";
+import { APP, beforeReads, openEvents, putAll, revisionAt } from "../../../support/geofences/test-events.ts";
 import { rejection } from "../../../support/rejection.ts";
 
 /* What viewers of events are told, from a real store. */
@@ -45,21 +45,12 @@ afterEach(() => {
 function open() {
   const store = openEvents();
   const reads = { count: 0, isFailing: false };
-  const events = {
-    after: (...asked: Parameters<EventStore["after"]>) => {
-      reads.count++;
-      if (reads.isFailing) throw new Error("the disk fails");
-      return store.after(...asked);
-    },
-    lastSeqOf: store.lastSeqOf.bind(store),
-    isErased: store.isErased.bind(store),
-    get removals() {
-      return store.removals;
-    },
-    onAppended: store.onAppended.bind(store),
-  };
+  beforeReads(store, () => {
+    reads.count++;
+    if (reads.isFailing) throw new Error("the disk fails");
+  });
   const feeds = new EventFeeds({
-    ...{ events: () => events, scheduler: new Scheduler(), clock: createManualClock(NOON_MS) },
+    ...{ events: () => store, scheduler: new Scheduler(), clock: createManualClock(NOON_MS) },
     ...{ retention: FixedRetention.ofDays(30), pace: { restMs: 0, restTimes: 0 } },
   });
   opened.push({ feeds, store });
@@ -124,7 +115,7 @@ test("a viewer is not told of what the retention hides", async () => {
   expect(await nextOf(view({ sinceSeq: 0 }))).toMatchObject({ events: ["B1"] });
 });
 
-test("viewers with the same progress share what is read, and one that does not read holds nobody up", async () => {
+test("viewers with the same progress share a read, and a viewer that does not read delays no other", async () => {
   const { view, put, reads } = open();
   const idle = view();
   const viewers = Array.from({ length: 20 }, () => view());

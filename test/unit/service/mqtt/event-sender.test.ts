@@ -6,7 +6,7 @@ import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { EventSender, type EventSenderOptions } from "../../../../src/service/mqtt/event-sender.ts";
 import { createOwnPositions, createSharedPositions } from "../../../../src/service/mqtt/sent-positions.ts";
 import type { EventStore } from "../../../../src/service/watching/event-store.ts";
-import { APP, openEvents, putAll, revisionAt } from "../../../support/geofences/test-events.ts";
+import { APP, beforeReads, openEvents, putAll, revisionAt } from "../../../support/geofences/test-events.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { turns } from "../../../support/turns.ts";
 import { ScriptedConnection } from "./scripted-connection.ts";
@@ -129,15 +129,8 @@ test("late events of an outage are read in turns of the event loop, in which oth
   const other = "other" as AppId;
   const late = many(5000).map((mark) => revisionAt(NOON_MS, mark, {}, { isLate: true }));
   let reads = 0;
-  const events = {
-    after: (...asked: Parameters<EventStore["after"]>) => {
-      reads++;
-      return store.after(...asked);
-    },
-    lastSeqOf: store.lastSeqOf.bind(store),
-    onAppended: store.onAppended.bind(store),
-  };
-  const { connection } = await open({ appIds: [APP, other], events });
+  beforeReads(store, () => reads++);
+  const { connection } = await open({ appIds: [APP, other] });
   putAll(store, [...late, revisionAt(NOON_MS, "A"), revisionAt(NOON_MS, "B", {}, { appId: other })]);
   connection.connect();
   expect(marksOf(connection)).toEqual(["B"]);
@@ -233,15 +226,10 @@ test("a process that may not publish any more sends nothing", async () => {
 
 test("a database that fails is noted once, and read again until it works", async () => {
   let isFailing = false;
-  const events = {
-    after: (...asked: Parameters<EventStore["after"]>) => {
-      if (isFailing) throw new StreamError("unreachable", "nothing answers");
-      return store.after(...asked);
-    },
-    lastSeqOf: store.lastSeqOf.bind(store),
-    onAppended: store.onAppended.bind(store),
-  };
-  const { connection } = await open({ events });
+  beforeReads(store, () => {
+    if (isFailing) throw new StreamError("unreachable", "nothing answers");
+  });
+  const { connection } = await open();
   connection.connect();
   isFailing = true;
   await put("A");
