@@ -34,7 +34,12 @@ beforeEach(() => {
   slots = new ViewerSlots(4);
   counts = { events: 0, resets: 0, refused: 0 };
   time = new VirtualTime();
-  viewers = new Viewers({
+  viewers = createViewers();
+  isGood = true;
+});
+
+function createViewers(): Viewers {
+  return new Viewers({
     hot: NO_PROFILES,
     live,
     feeds: NO_FEEDS,
@@ -43,8 +48,7 @@ beforeEach(() => {
     answers: new AnswerBuffer(1024),
     timers: time,
   });
-  isGood = true;
-});
+}
 
 function call({ keyId = "k_1", view = null as View | null, signal = new AbortController().signal } = {}) {
   const request = new Request("http://localhost/api/v1/live", { signal });
@@ -112,14 +116,7 @@ describe("Viewers", () => {
 
   test("has room for many who open one share link", () => {
     slots = new ViewerSlots(1024);
-    viewers = new Viewers({
-      hot: NO_PROFILES,
-      live,
-      feeds: NO_FEEDS,
-      slots,
-      counts,
-      answers: new AnswerBuffer(1024),
-    });
+    viewers = createViewers();
     for (let count = 0; count < 512; count++) open(call({ view: VIEW }));
     expect(viewers.open(call({ view: VIEW }), QUERY).ok).toBe(false);
     viewers.stop();
