@@ -17,9 +17,9 @@ import { Receiver } from "../webhooks/receiver.ts";
 import { listStored, makeAlert, makeKey, reportsOf, subscribe } from "../webhooks/subscriber.ts";
 
 /*
- * Goal: webhooks in a cluster: any node makes and shows them, one sends, and another goes on when it dies; all nodes
- * have the same events in the same order.
- * Method: two real nodes and a nats-server, of which the first node dies, and a receiver.
+ * Goal: any node of a cluster creates and lists webhooks; one node sends, and another continues once that one is
+ * killed; all nodes have the same events in the same order.
+ * Method: two real nodes, of which the first is killed, a nats-server and a receiver.
  */
 
 const [runtime] = RUNTIMES as [(typeof RUNTIMES)[0]];
@@ -86,7 +86,7 @@ describe.if(isPossible)("webhooks in a cluster", () => {
 
   const idsReceived = () => receiver.received.map((each) => each.id);
 
-  test("what any node receives is sent once, and all nodes show the same events and deliveries", async () => {
+  test("each event is sent once, whichever node took the report, and all nodes list the same events and deliveries", async () => {
     for (let round = 0; round < 4; round++) await report(round % 2 === 0 ? first() : second());
     const count = 4 * DEVICES;
     await until(() => receiver.received.length >= count);
@@ -99,7 +99,7 @@ describe.if(isPossible)("webhooks in a cluster", () => {
     expect(await deliveries(first())).toEqual(await deliveries(second()));
   });
 
-  test("a client goes on with `after` at another node", async () => {
+  test("a client continues at another node with `after`", async () => {
     const { pagination } = (await send(first(), "GET", "/api/v1/events?after=0&limit=7")) as unknown as {
       readonly pagination: { readonly after: number };
     };
@@ -131,7 +131,7 @@ describe.if(isPossible)("webhooks in a cluster", () => {
     await until(() => receiver.received.length >= before + 2 * DEVICES);
   });
 
-  test("another node goes on when the one that sends is killed: nothing is missing, and little comes twice", async () => {
+  test("another node continues when the sending node is killed: no event is missing, and few are sent twice", async () => {
     const known = receiver.received.length;
     const tests = 2;
     await until(async () => (await deliveries(second())).length === known + tests); // What was sent in the last second.
@@ -153,7 +153,7 @@ describe.if(isPossible)("webhooks in a cluster", () => {
     expect(receiver.forged).toBe(0);
   });
 
-  test("a node that joins has the events, and the same ones as the others from then on", async () => {
+  test("a node that joins has all events, and stores the same ones as the others afterwards", async () => {
     const operatorKey = await createOperatorKey(runtime, places[1]!);
     const place = openPlace();
     places.push(place);
@@ -173,7 +173,7 @@ describe.if(isPossible)("webhooks in a cluster", () => {
     expect(await stored(third)).toEqual(await stored(second()));
   });
 
-  test("a directory that moves into a cluster keeps its events, its webhooks and where these were", async () => {
+  test("a directory that moves into a cluster keeps its events, and its webhooks continue where they were", async () => {
     const place = openPlace();
     places.push(place);
     const taking = await Receiver.open();

@@ -98,7 +98,7 @@ async function timesOf(node: ServerProcess, since: number, count: number): Promi
 }
 
 describe.skipIf(!HAS_ALL)("of two nodes", () => {
-  test("the other publishes events when one is killed, and a live stream goes on at the other", async () => {
+  test("a second node publishes events once the first is killed, and a live stream continues there", async () => {
     const steps = 12;
     const timesFrom = (from: number) =>
       Array.from({ length: steps - from }, (_, step) => stepMs(startMs, from + step));

@@ -97,7 +97,7 @@ for (const kind of kinds) {
 
       // The other limits a process that runs.
       if (kind.name === "a small disk")
-        test("a start on a disk that is full already answers, and takes reports once there is room", async () => {
+        test("a server that starts on a full disk answers queries, and takes reports once there is room", async () => {
           await keep(reportsOf(100, 0));
           expect((await server.stop()).code).toBe(0);
           disk.fill(server.pid);

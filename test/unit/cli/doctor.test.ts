@@ -67,7 +67,7 @@ describe("doctor", () => {
     });
   });
 
-  test("--ready asks without a key, and ends with 1 if there is no answer or another", async () => {
+  test("--ready asks without a key, and exits with 1 unless the server answers that it is ready", async () => {
     const app = await createTestApp();
     let url = "";
     await serving(app, async (address) => {

@@ -24,7 +24,7 @@ function problemsOf(folder: Partial<Folder>, nowMs = NOW_MS, descriptorsMax: num
 }
 
 describe("machineProblems()", () => {
-  test("has nothing against a machine that is in order, or that does not say how many files may be open", () => {
+  test("finds no problem on a machine in order, or if the limit of open files is unknown", () => {
     expect(problemsOf({})).toEqual([]);
     expect(problemsOf({ newestMs: null }, NOW_MS, null)).toEqual([]);
     expect(problemsOf({}, NOW_MS, Number.POSITIVE_INFINITY)).toEqual([]);
@@ -43,13 +43,13 @@ describe("machineProblems()", () => {
     expect(problemsOf(folder)).toEqual([expect.stringMatching(sentence)]);
   });
 
-  test("knows a clock that was never set, and few descriptors", () => {
+  test("finds a clock that was never set, and a low limit of open files", () => {
     expect(problemsOf({}, 0)).toEqual([expect.stringContaining("1970-01-01T00:00:00.000Z, which is before")]);
     expect(problemsOf({}, NOW_MS, 1024)).toEqual([expect.stringContaining("LimitNOFILE=65536")]);
   });
 });
 
-test("zoneProblems() compares London's summer with what is known of it", () => {
+test("zoneProblems() finds a time zone database that has the wrong hour for summer in London", () => {
   expect(zoneProblems("13")).toEqual([]);
   expect(zoneProblems("12")).toHaveLength(1);
 });
@@ -77,7 +77,7 @@ describe("doctor --install", () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  test("says that a port is in use, and nothing of a port that is free", async () => {
+  test("reports a port that is in use, and not one that is free", async () => {
     const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
     const args = ["doctor", "--install", "--data-dir", place, "--port", String(other.port)];
     const taken = await runCli(...args);

@@ -12,8 +12,8 @@ import { CALM, ROUGH } from "../../support/stream/simulated-stream.ts";
 import { until } from "../../support/until.ts";
 
 /*
- * Events in a cluster: whichever node publishes, and whichever dies meanwhile, all nodes store the same events with the
- * same revisions in the same order, and these are the events that the records make.
+ * Events in a cluster: all nodes store the same events with the same revisions in the same order, whichever node
+ * publishes and whichever is killed, and these are the events that the records make.
  */
 
 afterAll(removeArchiveApps);
@@ -135,7 +135,7 @@ class Life {
 
 const byId = (events: readonly WatchEvent[]) => events.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
-test("all nodes store the same events in the same order, whichever publishes and whichever dies", async () => {
+test("all nodes store the same events in the same order, whichever node publishes and whichever is killed", async () => {
   for (let run = 0; run < randomRuns(10); run++) {
     const seed = RANDOM_SEED * 1000 + run;
     const life = await Life.begin(seed);
@@ -155,7 +155,7 @@ test("all nodes store the same events in the same order, whichever publishes and
   }
 }, 60_000);
 
-test("a seal gives up entries of events that the database has, and a node that starts then has them all", async () => {
+test("a seal drops entries of events that the database has, and a node that starts afterwards still has all events", async () => {
   const clock = createManualClock(START_MS);
   const cluster = new EventCluster({ clock, random: seededRandom(1), weather: CALM });
   const [first, second] = [await cluster.addNode(), await cluster.addNode()];
@@ -183,7 +183,7 @@ test("a seal gives up entries of events that the database has, and a node that s
   }
 });
 
-test("a node whose database fails stores what was published meanwhile once it works again", async () => {
+test("a node whose database fails stores the events of that time once the database works again", async () => {
   const clock = createManualClock(START_MS);
   const cluster = new EventCluster({ clock, random: seededRandom(1), weather: CALM });
   const [first, second] = [await cluster.addNode(), await cluster.addNode()];

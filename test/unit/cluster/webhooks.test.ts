@@ -67,7 +67,7 @@ const storeOf = (node: EventNode) => new DeliveryStore(node.app.directory.eventS
 const cursorOf = (node: EventNode) => storeOf(node).findCursor(id)?.seq;
 const lastSeqOf = (node: EventNode) => node.stored().at(-1)?.seq;
 
-/** Resolves once all nodes know that the webhook has everything. */
+/** Resolves once the cursor of the webhook is at the last event on all nodes. */
 const known = () =>
   cluster.until(until(() => nodes.every((node) => cursorOf(node) === lastSeqOf(nodes[0]!))));
 
@@ -78,7 +78,7 @@ async function deliveredBy(node: EventNode): Promise<string[]> {
   );
 }
 
-test("one node sends, and all nodes know what was sent", async () => {
+test("one node sends, and all nodes list the deliveries", async () => {
   await report(nodes[1]!);
   await report(nodes[2]!);
   await arrived(6);
@@ -87,7 +87,7 @@ test("one node sends, and all nodes know what was sent", async () => {
   for (const node of nodes) expect((await deliveredBy(node)).toSorted()).toEqual(requests.toSorted());
 });
 
-test("the next node goes on where the one before was, which may be told later", async () => {
+test("the next sending node continues where the last one stopped, even if that one learns of it later", async () => {
   for (const [turn, isTold] of [true, false, true].entries()) {
     await report(nodes[2]!);
     await arrived(3 * (turn + 1));
@@ -99,7 +99,7 @@ test("the next node goes on where the one before was, which may be told later", 
   expect(requests.length).toBe(12);
 });
 
-test("what was sent and is not in the log yet comes again after a death, and nothing is missing", async () => {
+test("after the sending node is killed, deliveries that were not in the log are repeated, and no event is missing", async () => {
   await report(nodes[1]!);
   await arrived(3);
   await known();
@@ -117,7 +117,7 @@ test("what was sent and is not in the log yet comes again after a death, and not
   expect(requests.length).toBeLessThanOrEqual(12);
 });
 
-test("a webhook whose receiver fails waits as long after the takeover, and any node says so", async () => {
+test("a webhook whose receiver fails waits as long after another node takes over, and every node shows it as failing", async () => {
   status = 500;
   await report(nodes[1]!);
   await arrived(1);
@@ -135,7 +135,7 @@ test("a webhook whose receiver fails waits as long after the takeover, and any n
   expect(storeOf(nodes[0]!).findCursor(id)?.failing).toBeNull();
 });
 
-test("any node has all sent again that was made since a time", async () => {
+test("any node has all events since a time sent again", async () => {
   await report(nodes[0]!);
   await arrived(3);
   await known();
@@ -145,7 +145,7 @@ test("any node has all sent again that was made since a time", async () => {
   expect(requests.slice(3).toSorted()).toEqual(requests.slice(0, 3).toSorted());
 });
 
-test("cursors of a node that does not know yet that another one sends count no more", async () => {
+test("cursors of a node that has not learned yet that another one sends are ignored", async () => {
   await report(nodes[0]!);
   await arrived(3);
   await known();

@@ -106,7 +106,7 @@ test("ChangeMarks has devices whose records corrections hide and show again, and
   expect(store.take()).toEqual([["a", 1, 6]]);
 });
 
-test("a mark that is made again has the earlier instant and the earlier entry", () => {
+test("a mark that is noted twice keeps the earlier instant and the earlier entry", () => {
   const { hot, report, apply } = createStore();
   hot.marks().decidedSequence = 0;
   apply(fenceEntry("fence", BASE_MS));

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createPost } from "../../../src/runtime/post/node-post.ts";
 
-test("a request whose sender has stopped reaches nobody, also if its address needs no look-up", async () => {
+test("post() sends nothing once its signal is aborted, even if the address needs no look-up", async () => {
   let requests = 0;
   const receiver = createServer(() => void requests++); // It never answers.
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));

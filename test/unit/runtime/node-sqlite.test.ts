@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test("sync() syncs the file of transactions that are not in the database yet, and says if it can't", async () => {
+test("sync() syncs the write-ahead log of the database, and fails if it can't", async () => {
   const path = join(directory, "events.sqlite");
   const events = openEvents(path);
   events.transact(() => events.setPosition(1));
@@ -25,14 +25,14 @@ test("sync() syncs the file of transactions that are not in the database yet, an
   events.database.close();
 });
 
-test("sync() has nothing to do for a database in memory", async () => {
+test("sync() does nothing for a database in memory", async () => {
   const database = openNodeSqlite(null);
   database.run("CREATE TABLE one (number INTEGER)");
   await database.sync();
   database.close();
 });
 
-test("close() leaves room for SQLite's index, if its directory is still there", () => {
+test("close() leaves an index file of full size, unless the directory is gone", () => {
   const path = join(directory, "events.sqlite");
   openEvents(path).close();
   expect(statSync(`${path}-shm`).size).toBe(32 * 1024);

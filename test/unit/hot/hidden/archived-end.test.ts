@@ -39,13 +39,13 @@ async function expectLaidOver(app: ArchiveApp): Promise<void> {
   await app.close();
 }
 
-test("after another device's was the newest for a while", async () => {
+test("a late report is laid over after the record of another device was the newest for a while", async () => {
   const app = await createArchived();
   await undoCorrection(app, await assign(app, "old", "new"));
   await expectLaidOver(app);
 });
 
-test("while a device shows as another, which showed a third before", async () => {
+test("a late report is laid over after two chained assignments are undone", async () => {
   const app = await createArchived();
   const first = await assign(app, "old", "new");
   const second = await assign(app, "new", "third");
@@ -55,7 +55,7 @@ test("while a device shows as another, which showed a third before", async () =>
   await expectLaidOver(app);
 });
 
-test("after an erasure of newer ones", async () => {
+test("a late report is laid over after an erasure of newer records", async () => {
   const app = await createArchiveApp({ startMs: NOW_MS });
   await app.store([
     reportAt("new", OLD_MS, 1, { user_id: "ada" }),

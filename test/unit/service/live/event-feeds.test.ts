@@ -16,7 +16,7 @@ import { isWanted } from "../../../../src/service/watching/wanted-events.ts";
 import { APP, beforeReads, openEvents, putAll, revisionAt } from "../../../support/geofences/test-events.ts";
 import { rejection } from "../../../support/rejection.ts";
 
-/* What viewers of events are told, from a real store. */
+/* The messages that viewers of events get, from a real store. */
 
 const NOON_MS = Date.UTC(2026, 0, 15, 12);
 const ALL: EventViewerQuery = {
@@ -69,7 +69,7 @@ async function nextOf(viewer: Viewer): Promise<Message | null> {
   return bytes === null ? null : (JSON.parse(new TextDecoder().decode(bytes)) as Message);
 }
 
-test("a viewer is told of what is stored after it came, with the place behind it", async () => {
+test("a viewer gets the events that are stored after it is opened, each message with the place after it", async () => {
   const { view, put, store, reads } = open();
   put("A");
   const viewer = view();
@@ -83,7 +83,7 @@ test("a viewer is told of what is stored after it came, with the place behind it
   expect(await second).toEqual({ events: ["D1"], seq: store.lastSeqOf(APP) });
 });
 
-test("a viewer continues behind any place, however much was stored since", async () => {
+test("a viewer continues after any place, even if many events were stored since", async () => {
   const { view, store } = open();
   putAll(
     store,
@@ -99,7 +99,7 @@ test("a viewer continues behind any place, however much was stored since", async
   expect(Math.max(...sizes)).toBeLessThanOrEqual(128); // A message is made and held at once.
 });
 
-test("a place that the app's events have not reached resets the viewer, which then goes on", async () => {
+test("a place beyond the app's last event resets the viewer, which then continues", async () => {
   const { view, put, store } = open();
   put("A");
   putAll(store, [revisionAt(NOON_MS, "B", {}, { appId: "other" as AppId })]);
@@ -109,7 +109,7 @@ test("a place that the app's events have not reached resets the viewer, which th
   expect(await nextOf(viewer)).toMatchObject({ events: ["C1"] });
 });
 
-test("a viewer is not told of what the retention hides", async () => {
+test("a viewer does not get events that the retention hides", async () => {
   const { view, store } = open();
   putAll(store, [revisionAt(NOON_MS - 40 * MS_PER_DAY, "A"), revisionAt(NOON_MS - 20 * MS_PER_DAY, "B")]);
   expect(await nextOf(view({ sinceSeq: 0 }))).toMatchObject({ events: ["B1"] });
@@ -139,7 +139,7 @@ test("a failing disk ends the viewer's stream, which can be continued", async ()
   expect(await nextOf(view({ sinceSeq: since }))).toEqual({ events: ["A1"], seq: store.lastSeqOf(APP) });
 });
 
-test("closing ends all viewers, those that are opened later too", async () => {
+test("close() ends all viewers, including those that are opened later", async () => {
   const { view, feeds } = open();
   const waiting = view().next();
   feeds.close();
@@ -174,7 +174,7 @@ const steps = fc.array(
   { maxLength: 30 },
 );
 
-test("a viewer that breaks and continues knows the last revision of each event that it asked for", async () => {
+test("a viewer that reconnects gets the last revision of each event that passes its filter", async () => {
   await fc.assert(
     fc.asyncProperty(filters, steps, async (filter, actions) => {
       const { store, view } = open();

@@ -7,7 +7,7 @@ import { rejection } from "../../../support/rejection.ts";
 import { turns } from "../../../support/turns.ts";
 import { ScriptedViewer } from "../../http/answer/scripted-live.ts";
 
-/* Two viewers as one: what each gives, in its order, and ids that claim nothing that was not sent. */
+/* Two viewers as one: the pieces of each, in their order, and ids that are not ahead of what was sent. */
 
 const QUERY = { sinceSequence: 0, box: null, deviceIds: null, userId: null, view: null };
 const open = () => new ScriptedViewer("app" as AppId, QUERY, {} as EventWriter);
@@ -32,7 +32,7 @@ const actions = fc.array(
   { maxLength: 40 },
 );
 
-test("all pieces come, parts of one event together, and an id never claims what was not sent", async () => {
+test("all pieces arrive, the parts of a message together, and no id is ahead of what was sent", async () => {
   await fc.assert(
     fc.asyncProperty(actions, async (all) => {
       const { positions, events, merged, next } = openBoth();
@@ -72,7 +72,7 @@ test("all pieces come, parts of one event together, and an id never claims what 
   );
 });
 
-test("a failure of one ends both, and so does a close", async () => {
+test("both viewers end if one fails or the merged viewer is closed", async () => {
   const failing = openBoth();
   const failure = rejection(failing.next());
   failing.events.fail(new Error("the disk fails"));

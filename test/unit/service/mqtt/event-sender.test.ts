@@ -11,7 +11,7 @@ import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { turns } from "../../../support/turns.ts";
 import { ScriptedConnection } from "./scripted-connection.ts";
 
-/* What is published of a real store, over a connection that the test drives. */
+/* The events that are published from a real store, over a connection that the test drives. */
 
 const NOON_MS = Date.UTC(2026, 0, 15, 12);
 
@@ -72,7 +72,7 @@ async function crash({ sender }: Opened, options: Partial<EventSenderOptions> = 
   return open(options);
 }
 
-test("an event is published below its app and kind, as lists have it", async () => {
+test("an event is published under the topic of its app and kind, with the members that lists have", async () => {
   const { connection, sender } = await open();
   connection.connect();
   putAll(store, [
@@ -97,7 +97,7 @@ test("an event is published below its app and kind, as lists have it", async () 
   expect(said).toEqual(["connected"]);
 });
 
-test("a sender begins with what is stored after its first start, and leaves out late events and other apps", async () => {
+test("a sender publishes events stored after its first start, except late events and those of other apps", async () => {
   await put("A");
   const { connection } = await open();
   putAll(store, [
@@ -109,7 +109,7 @@ test("a sender begins with what is stored after its first start, and leaves out 
   expect(marksOf(connection)).toEqual(["D"]);
 });
 
-test("a broker that is down, or slow, holds a bounded window in memory, and gets all in order later", async () => {
+test("while a broker is down or slow, at most 64 events wait in memory, and it gets all of them in order later", async () => {
   const { connection, sender } = await open();
   await put(...many(500));
   expect(connection.messages).toHaveLength(0);
@@ -125,7 +125,7 @@ test("a broker that is down, or slow, holds a bounded window in memory, and gets
   expect(marksOf(connection)).toEqual(many(500));
 });
 
-test("late events of an outage are read in turns of the event loop, in which other apps are sent", async () => {
+test("late events of an outage are read over several turns of the event loop, so other apps do not wait for them", async () => {
   const other = "other" as AppId;
   const late = many(5000).map((mark) => revisionAt(NOON_MS, mark, {}, { isLate: true }));
   let reads = 0;
@@ -142,7 +142,7 @@ test("late events of an outage are read in turns of the event loop, in which oth
   expect(marksOf(connection)).toEqual(["B", "A"]);
 });
 
-test("after a connection has ended, what was not acknowledged is read again, as it is then", async () => {
+test("after a connection has ended, unacknowledged events are read again and sent in their present state", async () => {
   const first = await open();
   const { connection } = first;
   connection.connect();
@@ -166,7 +166,7 @@ test("after a connection has ended, what was not acknowledged is read again, as 
   expect(second.connection.messages).toEqual([]);
 });
 
-test("a crash repeats a second's messages at most, and loses none", async () => {
+test("a crash repeats the messages of one second at most, and loses none", async () => {
   const first = await open();
   first.connection.connect();
   await put("A", "B", "C");
@@ -179,7 +179,7 @@ test("a crash repeats a second's messages at most, and loses none", async () => 
   expect(marksOf(second.connection)).toEqual(["B", "C"]);
 });
 
-test("a stop waits for the broker, and the next start continues behind what it has", async () => {
+test("a stop waits for the broker, and the next start continues after the last acknowledged event", async () => {
   const { sender, connection } = await open();
   connection.connect();
   await put("A", "B");
@@ -205,7 +205,7 @@ test("a stop does not wait for a broker that acknowledges nothing", async () => 
   expect(connection.isDropped).toBe(true);
 });
 
-test("what has waited for 30 days is not sent", async () => {
+test("an event that has waited for 30 days is not sent", async () => {
   const first = await open();
   putAll(store, [revisionAt(NOON_MS - 31 * MS_PER_DAY, "A", {}, { madeMs: NOON_MS - 31 * MS_PER_DAY })]);
   putAll(store, [revisionAt(NOON_MS - 29 * MS_PER_DAY, "B", {}, { madeMs: NOON_MS - 29 * MS_PER_DAY })]);
@@ -240,7 +240,7 @@ test("a database that fails is noted once, and read again until it works", async
   expect(notes).toEqual(["Events wait before the MQTT broker: nothing answers"]);
 });
 
-test("nodes of a cluster continue where another one was, or where the directory was before", async () => {
+test("a node of a cluster continues where the last node stopped, or else where its directory stopped", async () => {
   const values = new Map<string, Uint8Array>();
   let isReachable = true;
   const bucket = {

@@ -74,7 +74,7 @@ test("a single process stores what it decides", () => {
   expect(events.after(APP, 0, 10).length).toBe(1);
 });
 
-test("a node stores what is published, and knows what it has decided otherwise", () => {
+test("a node stores published events, and keeps its own decisions that differ from them", () => {
   const node = new Node();
   const enter = revisionAt(10, "1");
   node.decide(enter, revisionAt(20, "2"));
@@ -90,7 +90,7 @@ test("a node stores what is published, and knows what it has decided otherwise",
   expect([node.within(), node.unpublished]).toEqual(["1", 0]);
 });
 
-test("publish() says what a node has decided otherwise, or not yet, and drops its own decision about it", () => {
+test("publish() returns whether the node has decided the same, and drops its own decision about the event", () => {
   const node = new Node();
   expect(node.publish(revisionAt(10, "1"))).toBe(false);
   node.decide(revisionAt(10, "1", { version: 2 }));
@@ -99,7 +99,7 @@ test("publish() says what a node has decided otherwise, or not yet, and drops it
   expect([node.published(), node.unpublished]).toEqual([["1 3 2 2"], 0]);
 });
 
-test("publish() stores nothing twice; revisions and places rise, whatever the publisher knew", () => {
+test("publish() stores nothing twice; revisions and places only rise, whatever the publisher has sent", () => {
   const node = new Node();
   const enter = revisionAt(10, "1");
   node.publish(enter, 10);
@@ -112,7 +112,7 @@ test("publish() stores nothing twice; revisions and places rise, whatever the pu
   expect(node.published().at(-1)).toBe("3 1 4 50");
 });
 
-test("move() keeps which record decided an event, before it is published and after", () => {
+test("move() notes that another record decided an event, before the event is published and after", () => {
   const node = new Node();
   const enter = revisionAt(10, "1", {}, { decidedMs: Infinity });
   node.decide(enter);

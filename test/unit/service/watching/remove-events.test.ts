@@ -102,7 +102,7 @@ test.each([
   },
 );
 
-test("a stream has nothing of what is erased, although another stream of the app has just been sent it", async () => {
+test("a stream has no erased events, although another stream of the app has just sent them", async () => {
   const app = await createArchiveApp({ startMs: NOW_MS });
   fill(app);
   const headers = { authorization: `Bearer ${app.keys.reader}` };

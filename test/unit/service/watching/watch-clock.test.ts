@@ -70,7 +70,7 @@ test("WatchClock stands still for ten minutes after reports were refused, and af
   expect(await ticking.pass(2)).toBe(66);
 });
 
-test("takeOver() goes on at once if another node moved the clock just before, and else after ten minutes", async () => {
+test("takeOver() moves the clock at once if another node moved it just before, otherwise after ten minutes", async () => {
   const { watches, watchClock, pass } = createTicking(true);
   watches.clockMs = NOW_MS - 20_000;
   watchClock.takeOver();

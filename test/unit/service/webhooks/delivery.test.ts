@@ -266,7 +266,7 @@ test("a receiver that fails is tried on schedule, and all its events arrive once
   expect(world.idsTo("w")).toEqual([at(1), at(1), at(2), at(3)].map(idOf));
 });
 
-test("what was erased while it waited is not sent, also before it is gone from the files", async () => {
+test("an event that is erased while it waits is not sent, even before it is gone from the files", async () => {
   const erasures: Erasure[] = [];
   const world = new World(openEvents(null, undefined, () => erasures));
   world.receive = () => ({ verdict: "failed", status: 503 });

@@ -5,7 +5,7 @@ import type { Webhook } from "../../../../src/model/webhooks/webhook.ts";
 import { createSend } from "../../../../src/service/webhooks/sender.ts";
 import { APP } from "../../../support/geofences/test-events.ts";
 
-/* What one process knows of secrets, and what another one has written. */
+/* Requests are signed with secrets that this process has read or that another process has just written. */
 
 const NOW_MS = 1_000_000_000;
 

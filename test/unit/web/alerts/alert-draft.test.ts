@@ -6,7 +6,7 @@ import { alertName, alertRules } from "../../../../src/web/alerts/alert-texts.ts
 /** What the server makes of an alert besides its members. */
 const STORED = { id: "1", version: 3, created: 1, updated: 2 };
 
-test("what is not changed is stored again as it was, also what the form does not show", () => {
+test("unchanged members are stored again as they were, including those that the form does not show", () => {
   const schedule = { timezone: "UTC", weekly: [{ days: ["mon"], from: "08:00", to: "18:00" }] };
   for (const members of [
     { speed_above: 36.1111, active: true },

@@ -17,7 +17,7 @@ function open() {
 
 const ALERT = { id: "a/b", speed_above: 10, active: true };
 
-test("an alert is made, previewed before, and then shown; Esc leads back step by step", async () => {
+test("a draft is previewed, saved and then shown; Esc goes back one step at a time", async () => {
   const { alerts, asked } = open();
   alerts.begin();
   expect(alerts.previewed).toBeNull();

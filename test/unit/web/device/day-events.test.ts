@@ -98,7 +98,7 @@ test("visitors of a share link, and spans that are too long, ask for none; a fai
   expect(events.fault).toBe("Too many days.");
 });
 
-test("while a day goes on, its events are loaded again when something happens to the device", () => {
+test("the events of the present day are loaded again when the device has a new event", () => {
   const { server, events, followers } = setUp();
   const tell = (device_id: string | null) => {
     const happened = device_id === null ? null : [event({ device_id }) as unknown as FenceEvent];

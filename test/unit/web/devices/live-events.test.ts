@@ -47,7 +47,7 @@ function setUp() {
 const message = (id: number, ...ids: readonly string[]) =>
   `id: ${id}\ndata: ${JSON.stringify({ events: ids.map((each) => ({ id: each })) })}\n\n`;
 
-test("one connection serves all that follow, and ends with the last of them", async () => {
+test("one connection serves all followers, and ends with the last of them", async () => {
   const { live, asked } = setUp();
   const heard: (string | undefined)[][] = [[], []];
   const listen = (at: number) => (events: readonly FenceEvent[] | null) =>
@@ -66,10 +66,10 @@ test("one connection serves all that follow, and ends with the last of them", as
   expect(asked[0]!.signal.aborted).toBeTrue();
   live.follow(listen(0));
   await turns();
-  expect(asked[1]!.lastId).toBeNull(); // Whatever follows anew loads its list anew.
+  expect(asked[1]!.lastId).toBeNull(); // A new follower loads its list by itself.
 });
 
-test("a lost connection goes on after the last event; a reset says that some may be missing", async () => {
+test("a lost connection continues after the last event; a reset tells followers that events may be missing", async () => {
   const { live, asked, time } = setUp();
   const heard: unknown[] = [];
   live.follow((events) => heard.push(events?.map(({ id }) => id) ?? null));
@@ -91,7 +91,7 @@ test("a lost connection goes on after the last event; a reset says that some may
   expect(asked[2]!.lastId).toBe("2");
 });
 
-test("after a refusal nothing is asked until the page is seen again", async () => {
+test("after a refusal no request is sent until the page is visible again", async () => {
   const { live, asked, time, refuse } = setUp();
   refuse(new ApiError(403, "the key may not", { isOurs: true }));
   live.follow(() => undefined);

@@ -113,7 +113,7 @@ test("the tool changes circles and polygons of one ring, and no others", () => {
   expect(drawnShapeOf(ACROSS)).toBeNull();
 });
 
-test("a geofence has its name from the zoom on at which it is 24 pixels wide", () => {
+test("the name of a geofence shows from the zoom at which the geofence is 24 pixels wide", () => {
   const namedFrom = (fence: NewFence) => fenceFeature(fence).properties!.named_from as number;
   const pixelsWide = (fence: NewFence) => {
     const { west, east } = fenceBounds(fence);

@@ -12,7 +12,7 @@ function event(id: string, timestamp: number, more: Partial<FenceEvent> = {}): F
   };
 }
 
-test("newestOf() has the highest revision of each event, and none that did not happen", () => {
+test("newestOf() has the highest revision of each event, without withdrawn events", () => {
   const known = [event("a", 3), event("b", 2, { revision: 3 })];
   const more = [
     event("b", 9, { revision: 2 }),
@@ -27,7 +27,7 @@ test("newestOf() has the highest revision of each event, and none that did not h
   expect(newestOf(many, [])).toHaveLength(100);
 });
 
-test("the list has what comes while it loads, and closes with its connection", async () => {
+test("the list has events that arrive while it loads, and stops following when it is closed", async () => {
   const { api, asked } = fenceServer();
   const followers = new Set<EventsListener>();
   const recent = new RecentEvents({

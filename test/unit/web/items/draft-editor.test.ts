@@ -31,7 +31,7 @@ test("changes that build on the draft add up, also between two drawings of the f
   expect(editor.draft!.names).toEqual(["a", "b"]);
 });
 
-test("a draft is sent once at a time, and not before it is complete", async () => {
+test("a draft has one request at a time, and none before it is complete", async () => {
   const { editor, asked, done } = setUp();
   editor.open({ id: null, names: [] });
   void editor.save();
@@ -45,7 +45,7 @@ test("a draft is sent once at a time, and not before it is complete", async () =
   expect([done, editor.draft]).toEqual([["closed", ["saved", "1"]], null]);
 });
 
-test("a fault stands until its member is changed; of a draft that was closed nothing is said", async () => {
+test("a fault shows until its member is changed; a fault of a closed draft does not show", async () => {
   const { editor, asked, done } = setUp();
   editor.open({ id: "1", names: ["a"] });
   void editor.save();

@@ -13,7 +13,7 @@ const WEBHOOK: Webhook = {
   ...{ state: "active", state_since: 0 },
 };
 
-test("what is not changed is stored again as it was, also what the form does not show", () => {
+test("unchanged members are stored again as they were, including those that the form does not show", () => {
   for (const members of [
     {},
     { name: "Depot", types: ["enter", "alert_end"], late: true },
@@ -35,7 +35,7 @@ test("the headers of a webhook stay unless they are set anew; a new one has thos
   expect(bodyOf({ ...NEW_WEBHOOK, headers }).headers).toEqual({ Authorization: "Bearer x" });
 });
 
-test("all kinds of events are the server's default, and none is for the server to refuse", () => {
+test("all kinds of events are left to the server's default, and an empty list is left to the server to refuse", () => {
   expect(bodyOf(NEW_WEBHOOK)).not.toHaveProperty("types");
   expect(bodyOf({ ...NEW_WEBHOOK, types: [] }).types).toEqual([]);
 });

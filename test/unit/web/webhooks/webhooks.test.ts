@@ -60,7 +60,7 @@ test("the secret of a webhook that was left while it was made is shown, unless a
   expect(webhooks.list.find("a")).not.toBeNull();
 });
 
-test("what comes of an action is said of its webhook alone", async () => {
+test("the result of an action is shown only for its own webhook", async () => {
   const { webhooks, last } = open();
   webhooks.choose(webhook("a"));
   void webhooks.setActive(false);

@@ -12,7 +12,7 @@ import {
   type TestApp,
 } from "../../../../support/test-app.ts";
 
-/** The live stream of events of geofences and alerts, asked as a stranger would. */
+/** The live stream of events of geofences and alerts, read over HTTP. */
 
 const PATH = "/api/v1/live?types=event";
 const APP = APP_ID as AppId;
@@ -57,7 +57,7 @@ const listed = async (query: string) =>
     readonly pagination: { readonly after: number };
   };
 
-test("the stream begins now, and then has each event as lists do, with the place behind it as its id", async () => {
+test("the stream starts empty, and sends each new event as lists have it; the id of a message is its `after`", async () => {
   const { pagination } = await listed("");
   const reader = await listen();
   expect(reader.text).toBe(`retry: 2000\nid: ${pagination.after}\ndata: {"events":[]}\n\n`);
@@ -69,7 +69,7 @@ test("the stream begins now, and then has each event as lists do, with the place
   await reader.cancel();
 });
 
-test("it continues after an id, or after the place of a list; the header goes before since", async () => {
+test("a stream continues after an id or after the `after` of a list; the header wins over since", async () => {
   const { pagination } = await listed("");
   put("B");
   put("C");
@@ -86,7 +86,7 @@ test("it continues after an id, or after the place of a list; the header goes be
   await all.cancel();
 });
 
-test("a change of an event comes again, and one that did not happen has withdrawn", async () => {
+test("a changed event is sent again, and an event that did not happen is marked as withdrawn", async () => {
   const reader = await listen();
   put("A", {}, { revision: 2 });
   expect(eventsOf(await reader.next())).toMatchObject([{ revision: 2, correction: true }]);
@@ -95,7 +95,7 @@ test("a change of an event comes again, and one that did not happen has withdraw
   await reader.cancel();
 });
 
-test("an id that the app's events have not reached gets a reset, which says what to do", async () => {
+test("an id beyond the app's last event is answered by a reset, which says what to do", async () => {
   const reader = await listen(`&since=${NOON_MS * 2}`);
   const reset = await reader.next();
   expect(reset).toMatchObject({ type: "reset", id: String(app.events.lastSeqOf(APP)) });
@@ -105,7 +105,7 @@ test("an id that the app's events have not reached gets a reset, which says what
   await reader.cancel();
 });
 
-test("it tells of some devices, a user, some kinds, some geofences and alerts, and of late events if asked", async () => {
+test("a stream can be limited to devices, users, kinds, geofences and alerts, and has late events on request", async () => {
   const readers = {
     B: await listen("&device_id=car&device_id=van"),
     C: await listen("&user_id=bob"),
@@ -131,7 +131,7 @@ test("it tells of some devices, a user, some kinds, some geofences and alerts, a
   }
 });
 
-test("it tells nothing of another app, whose events do not move its ids", async () => {
+test("events of another app are not sent, and do not move the ids", async () => {
   const reader = await listen();
   put("B", {}, { appId: OTHER_APP_ID as AppId });
   put("C");
@@ -144,7 +144,7 @@ test("it tells nothing of another app, whose events do not move its ids", async 
   await later.cancel();
 });
 
-test("a share link has none of it, and a key that may not read neither", async () => {
+test("a share link, and a key without the permission to read, are refused", async () => {
   for (const key of ["viewer", "blurredViewer", "writer"] as const) {
     const refused = await app.get(PATH, key);
     expect([refused.status, refused.headers.get("wherehouse-error-code")]).toEqual([403, "AUTH_005"]);
@@ -159,7 +159,7 @@ test.each([
   ["kinds=exit", "kinds", "event"],
   ["types=location&watch_id=depot", "watch_id", "event"],
   ["late=true", "late", "event"],
-])("%s is refused, since %s is about the other stream", async (query, name, type) => {
+])("%s is refused, because %s belongs to the other stream", async (query, name, type) => {
   const { status, body } = await app.get(`/api/v1/live?${query}`);
   expect([status, body.message]).toEqual([400, `${name} needs ${type} among the types`]);
 });
@@ -170,7 +170,7 @@ const both = async (query = "", headers: Record<string, string> = {}) =>
 const report = (device_id: string) =>
   app.store([{ device_id, latitude: 1, longitude: 2, timestamp: NOON_MS - 1000 }]);
 
-test("one stream has positions and events, and its ids the places of both, up to which all was sent", async () => {
+test("one stream carries positions and events, and its ids say up to where both were sent", async () => {
   const reader = await both();
   const place = app.events.lastSeqOf(APP);
   expect((await reader.next())!.data).toBe('{"locations":[],"events":[]}');
@@ -200,7 +200,7 @@ test("one stream has positions and events, and its ids the places of both, up to
   await resumed.cancel();
 });
 
-test("a stream of both takes since for positions, resets each by itself, and refuses an id that is none", async () => {
+test("a stream of both applies since to positions, resets each alone, and refuses an invalid id", async () => {
   await report("bus");
   const reader = await both("&since=0");
   await reader.next();
@@ -219,7 +219,7 @@ test("a stream of both takes since for positions, resets each by itself, and ref
   expect((await app.get(BOTH, "viewer")).status).toBe(403);
 });
 
-test("both kinds of streams share the slots of a key, and a HEAD holds none", async () => {
+test("both kinds of streams share the slots of a key, and a HEAD takes none", async () => {
   for (let times = 0; times < 100; times++)
     expect((await app.fetch(PATH, { method: "HEAD", headers: bearer() })).status).toBe(200);
   const open = await Promise.all(Array.from({ length: 64 }, () => ask()));
