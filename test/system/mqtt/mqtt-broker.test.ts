@@ -13,8 +13,8 @@ import { openPublisher } from "./support/publisher.ts";
 
 const connectBroker = await loadMqttBroker();
 
-const ANYBODY = { user: null, password: null, clientId: "test", keepsSession: true };
-const CLEAR = { hostname: "127.0.0.1", tls: null, ...ANYBODY };
+const ANONYMOUS = { user: null, password: null, clientId: "test", keepsSession: true };
+const CLEAR = { hostname: "127.0.0.1", tls: null, ...ANONYMOUS };
 
 /** What a connection told its listener; each message waits for its verdict. */
 function listen(options: BrokerOptions) {

@@ -334,14 +334,14 @@ class ErasureSoak {
 
 const FAULTS = /Failed to answer|Damaged|is not finished/;
 
-/** How many there are, and whether the newest one is finished. */
-/** Whether the server was busy; then resolves after the time that it asks for. */
+/** Whether the server was busy. If it was, resolves once the time that it asks for has passed. */
 async function isToAskAgain({ status, headers }: Response): Promise<boolean> {
   if (status !== 503) return false;
   await pause(Number(headers.get("retry-after")) * 1000);
   return true;
 }
 
+/** How many erasures there are, and whether the newest one is finished. */
 async function listErasures(client: Client): Promise<{ total: number; isFinished: boolean }> {
   const response = await get(client, "/api/v1/erasures?limit=1");
   const { erasures, pagination } = (await response.json()) as {

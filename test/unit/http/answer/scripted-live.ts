@@ -14,7 +14,7 @@ export class ScriptedViewer implements Viewer {
   /** How often it was asked what comes next. */
   asked = 0;
   #asking: PromiseWithResolvers<Bytes | null> | null = null;
-  /** What it is told next, whether more of the event is to come then, and up to where it knows all otherwise. */
+  /** The next bytes, whether the event continues after them, and the sequence up to which all is sent if it ends. */
   readonly #next: [Bytes, boolean, number | null][] = [];
 
   constructor(appId: AppId, query: ViewerQuery, writer: EventWriter) {
