@@ -39,7 +39,7 @@ function stateOf(corrections: Corrections) {
   return {
     ...{ number, active, records, pending: [...pending.keys()] },
     corrections: [...byId.values()],
-    hidden: [...hidden].map(([deviceId, { times }]) => [deviceId, times]),
+    hidden: Object.fromEntries([...hidden].map(([deviceId, { times }]) => [deviceId, times])),
   };
 }
 
