@@ -119,7 +119,7 @@ class Corrector {
 
   async shown(client: Client, device: string): Promise<number[]> {
     const dateOf = (timeMs: number) => new Date(timeMs).toISOString().slice(0, 10);
-    const dates = `start_date=${dateOf(this.times[0]!)}&end_date=${dateOf(this.times.at(-1)!)}`;
+    const dates = `start_date=${dateOf(this.times[0]!)}&end_date=${dateOf(this.times.at(-1)! + SHIFT_MS)}`;
     const times: number[] = [];
     for (let hasMore = true; hasMore; ) {
       const path = `/api/v1/devices/${encodeURIComponent(device)}/locations/history`;
