@@ -9,6 +9,7 @@ import { type Camera, cameraOf, isDrawn } from "./support/map.ts";
 import { askPart, type PartName } from "./support/parts.ts";
 import { describePage, type Stage } from "./support/stage.ts";
 import { Visit } from "./support/visit.ts";
+import { noonZone } from "./support/zones.ts";
 
 /*
  * Goal: a share link shows its devices and no other, as coarsely as was chosen, until its instant or until it is
@@ -157,7 +158,7 @@ describePage(
         await visit.until("a drawn trail", () => isDrawn(page, "trails"));
         expect(await lineOf(page)).toEqual({ times: [], latitudes: [] });
       },
-      { viewport: { width: 390, height: 844 } },
+      { viewport: { width: 390, height: 844 }, timezoneId: noonZone() }, // So the day is longer than the trail.
     );
 
     stage.test(
