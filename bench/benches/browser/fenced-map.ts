@@ -7,8 +7,7 @@ import {
 } from "../../../test/support/server-process.ts";
 import { chromiumPath, closeChromium } from "../../../test/system/browser/support/chromium.ts";
 import { lookAt, rest } from "../../../test/system/browser/support/map.ts";
-import { type Client, store } from "../../../test/system/support/client.ts";
-import { send } from "../../../test/system/webhooks/subscriber.ts";
+import { type Client, send, store } from "../../../test/system/support/client.ts";
 import { taskTimes } from "../../support/page/task-times.ts";
 import { WatchedPage } from "../../support/page/watched-page.ts";
 import type { Bench, BenchRun } from "../../support/run/bench.ts";

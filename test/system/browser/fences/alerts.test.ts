@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { send, store } from "../../support/client.ts";
+import { store } from "../../support/client.ts";
 import { violationsOf } from "../support/axe.ts";
 import { tabTo } from "../support/keys.ts";
 import { expectAccessible } from "../support/looks.ts";

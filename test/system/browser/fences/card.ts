@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { send } from "../../webhooks/subscriber.ts";
+import { send } from "../../support/client.ts";
 import type { Stage } from "../support/stage.ts";
 import type { Visit } from "../support/visit.ts";
 

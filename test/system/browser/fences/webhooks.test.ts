@@ -1,6 +1,6 @@
 import { afterAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { send, store } from "../../support/client.ts";
+import { store } from "../../support/client.ts";
 import { Receiver } from "../../webhooks/receiver.ts";
 import { makeAlert } from "../../webhooks/subscriber.ts";
 import { violationsOf } from "../support/axe.ts";
