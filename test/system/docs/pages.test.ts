@@ -69,6 +69,14 @@ test.each(USER_PAGES)(
   },
 );
 
+test("files of a release have the version of package.json", () => {
+  const named = USER_PAGES.flatMap((page) => [
+    ...read(page).matchAll(/\bwherehouse(?:-client)?[-_:](\d+\.\d+\.\d+)/g),
+  ]).map(([, version]) => version!);
+  expect(named.length).toBeGreaterThan(4);
+  expect(named.filter((version) => version !== manifest.version)).toEqual([]);
+});
+
 test.each(USER_PAGES)("%s runs no script that package.json does not have", (page) => {
   const named = [...read(page).matchAll(/\b(?:npm|bun) run (?:--silent )?([a-z-]+)/g)].map(
     ([, name]) => name!,

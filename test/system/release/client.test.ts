@@ -41,7 +41,7 @@ let key: string;
 
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), "wherehouse-client-user-"));
-  const packed = await packClient("0.1.0", project);
+  const packed = await packClient("0.2.0", project);
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "user", type: "module" }));
   const installed = spawnSync("npm", ["install", "--offline", "--no-audit", packed], { cwd: project });
   expect([installed.status, String(installed.stderr)]).toEqual([0, expect.anything()]);

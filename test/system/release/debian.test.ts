@@ -93,7 +93,7 @@ beforeAll(async () => {
   if (!isHere) return;
   const executable = join(folder, "wherehouse");
   await buildExecutable({ architecture, outfile: executable, ...partsFor(architecture) });
-  for (const version of ["0.1.0", "0.1.1"]) {
+  for (const version of ["0.2.0", "0.2.1"]) {
     const made = buildDebian({ architecture, version, executable, folder, epoch });
     copyFileSync(made, join(system.root, "tmp", basename(made)));
     packages.push(join("/tmp", basename(made)));
@@ -140,7 +140,7 @@ test.if(isHere)(
   () => {
     const executable = join(folder, "wherehouse");
     const again = mkdtempSync(join(folder, "again-"));
-    const made = buildDebian({ architecture, version: "0.1.0", executable, folder: again, epoch });
+    const made = buildDebian({ architecture, version: "0.2.0", executable, folder: again, epoch });
     expect(readFileSync(made).equals(readFileSync(join(folder, basename(made))))).toBe(true);
   },
   120_000,

@@ -48,7 +48,7 @@ beforeAll(async () => {
   if (!isHere) return;
   const executable = join(folder, "wherehouse");
   await buildExecutable({ architecture, outfile: executable, ...partsFor(architecture) });
-  image = buildImage({ architecture, version: "0.1.0", executable, folder, epoch: EPOCH });
+  image = buildImage({ architecture, version: "0.2.0", executable, folder, epoch: EPOCH });
   for (const path of [opened, root]) mkdirSync(path);
   expect(spawnSync("tar", ["-xf", image, "-C", opened]).status).toBe(0);
   const [{ Config, Layers }] = readJson("manifest.json");
@@ -149,6 +149,6 @@ test.if(isHere)("made twice of the same executable, it is the same", () => {
   mkdirSync(again);
   const executable = join(again, "another-name");
   copyFileSync(join(folder, "wherehouse"), executable);
-  const made = buildImage({ architecture, version: "0.1.0", executable, folder: again, epoch: EPOCH });
+  const made = buildImage({ architecture, version: "0.2.0", executable, folder: again, epoch: EPOCH });
   expect(readFileSync(made).equals(readFileSync(image))).toBe(true);
 });

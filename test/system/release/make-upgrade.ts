@@ -4,7 +4,7 @@
  * of each thing that lasts: archived and recent days, a profile, a correction, a fence with events, an alert, and a
  * webhook, which is paused so that nothing is ever sent. Refused messages expire, so it has none.
  *
- * Until 0.2.0 is tagged, a format may change without migration; this program then makes the fixture of 0.1.0 again.
+ * Until 0.2.0 is tagged, a format may change without migration; this program then makes the fixture of 0.2.0 again.
  * From 0.2.0 on each release adds a fixture of its own, and no fixture is made again.
  */
 

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packServer, SERVER_NAME } from "../../../deploy/release/server-package.ts";
+import manifest from "../../../package.json" with { type: "json" };
 import { MODULES } from "../../../src/http/page/packages.ts";
 import {
   closePlace,
@@ -59,6 +60,12 @@ test("its command takes reports, archives a day, sends the map with its packages
 test("npx runs it, and its help names it so", () => {
   const { stdout } = spawnSync("npx", ["--no-install", SERVER_NAME, "serve", "--help"], { cwd: project });
   expect(String(stdout)).toStartWith(`Usage: npx ${SERVER_NAME} serve [options]\n`);
+});
+
+test("npm publishes it, and never the project around it", () => {
+  const path = join(project, "node_modules", SERVER_NAME, "package.json");
+  expect(JSON.parse(readFileSync(path, "utf8"))).not.toHaveProperty("private");
+  expect(manifest.private).toBe(true);
 });
 
 test("made twice, it is the same", () => {

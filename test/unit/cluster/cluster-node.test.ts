@@ -36,7 +36,7 @@ function openCluster() {
       codes: await stream.bucket("fleet-codes"),
       clock,
       nodeTimeoutMs: 7 * DAY_MS,
-      program: "0.1.0",
+      program: "0.2.0",
       timers: time,
       onNote: (note) => notes.push(note),
     });

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const STATUS: NodeStatus = {
   address: "http://127.0.0.1:3000",
   process: "p",
-  program: "0.1.0",
+  program: "0.2.0",
   floor: 7,
   appliedSequence: 9000,
   lagMs: 0,

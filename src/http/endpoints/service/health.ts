@@ -17,7 +17,7 @@ export const health = openEndpoint({
     name: "Health",
     description: "The server runs.",
     shape: answer,
-    example: { status: "ok", version: "0.1.0", uptime_seconds: 86_400.5 },
+    example: { status: "ok", version: "0.2.0", uptime_seconds: 86_400.5 },
   },
   open({ clock, version }, responder) {
     const startedMs = clock.nowMs();

@@ -271,7 +271,7 @@ function backupOf(draw: Draw): Backup {
   const folder = () => draw.pick(["wal", "archive/day=2026-01-02", "damaged", "archive/latest"]);
   return {
     takenMs: draw.upTo(2 ** 45),
-    program: "0.1.0",
+    program: "0.2.0",
     lastSequence: draw.upTo(2 ** 40),
     files: draw.list(5, () => ({
       file: `${folder()}/${hex(draw, 8)}`,

@@ -117,7 +117,7 @@ test("cluster nodes lists what each told last, also one of a newer program, and 
     const told = {
       address: `http://${nodeId}:3000`,
       process: "p",
-      program: "0.1.0",
+      program: "0.2.0",
       floor: 7,
       quarantineFloor: 1,
     };
@@ -139,9 +139,9 @@ test("cluster nodes lists what each told last, also one of a newer program, and 
       .slice(1)
       .map(([node, , version, state]) => [node, version, state]),
   ).toEqual([
-    [`${own} *`, "0.1.0", "up"],
-    ["b", "0.1.0", "silent"],
-    ["c", "0.1.0", "stopped"],
+    [`${own} *`, "0.2.0", "up"],
+    ["b", "0.2.0", "silent"],
+    ["c", "0.2.0", "stopped"],
     ["d", "-", "unknown"],
     ["e\ufffd[31m", "-", "unknown"],
   ]);
