@@ -107,10 +107,14 @@ function findInstant(
   return low;
 }
 
+/** Neither it nor a row beside it is in any chunk. */
+const NO_ROW = -2;
+
 /** A cursor on the records of one track, which has some in the range. */
 class Head {
   readonly records: DeviceRecords;
   chunk: Chunk;
+  /** `NO_ROW` behind the last record and before the first. */
   row: number;
   /** Infinity behind the last record, -Infinity before the first. */
   timestampMs: number;
@@ -141,6 +145,7 @@ class Head {
 
   #find(): void {
     const { from, to } = this.records;
+    this.row = NO_ROW;
     if (this.#index < from) this.timestampMs = Number.NEGATIVE_INFINITY;
     else if (this.#index >= to) this.timestampMs = Number.POSITIVE_INFINITY;
     else {

@@ -53,6 +53,40 @@ test("a user's page is that of a sorted list, whether or not others had the devi
   );
 });
 
+test("a user's page is that of a sorted list when its range begins and ends within the chunks of long tracks", () => {
+  const counts = fc.array(fc.constantFrom(1, 40, 300), { minLength: 2, maxLength: 4 });
+  fc.assert(
+    fc.property(
+      counts,
+      fc.nat(300),
+      fc.nat(300),
+      fc.nat(300),
+      fc.nat(100),
+      (counts, from, ms, offset, limit) => {
+        const reports = counts.flatMap((count, device) =>
+          Array.from({ length: count }, (_, at) => reportOf(device, at)),
+        );
+        const { hot, devices } = storeWith(reports);
+        const range = { startMs: BASE_MS + from, endMs: BASE_MS + from + ms };
+        const keys = counts
+          .flatMap((count, device) => Array.from({ length: count }, (_, at) => ({ device, at })))
+          .filter(({ at }) => at >= from && at < from + ms)
+          .sort((a, b) => a.at - b.at || a.device - b.device);
+        const scan = hot.scan({ devices, range, userId: USER, accuracyMetersMax: null });
+        for (const order of ["asc", "desc"] as const) {
+          const { page, total } = readTracks(scan, order, offset, limit)!;
+          expect(page.deviceIds.map((id, row) => [String(id), page.timestampMs[row]! - BASE_MS])).toEqual(
+            keys.slice(offset, offset + limit).map(({ device, at }) => [`d${device}`, at]),
+          );
+          expect(total).toBe(keys.length);
+          keys.reverse();
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
 test("readTracks() leaves users with many devices, and devices that others had, to those who look at each record", () => {
   const day = { startMs: BASE_MS, endMs: BASE_MS + 86_400_000 };
   const read = (reports: readonly Report[]) => {
