@@ -104,4 +104,4 @@ test("a year of buses: every day is there, memory and log stay small, and what i
   );
   expect(app.directory.hot.deviceCount).toBe(8);
   await app.close();
-});
+}, 60_000);
