@@ -28,6 +28,8 @@ import { test } from "../support/process-test.ts";
 const DEVICES = ["bus", "tram", "van", "ferry"];
 const RECORDS = 400;
 const BATCH = 4;
+/** From one disturbance to the next, on average. */
+const BATCHES_BETWEEN = 15;
 const METERS_PER_DEGREE = 111_195;
 const FENCE = {
   type: "Feature",
@@ -71,8 +73,11 @@ for (const runtime of RUNTIMES) {
       }
     }
 
+    let batchesStored = 0;
+
     async function sendAll(locations: readonly Report[]): Promise<void> {
       await until(async () => (await ask("/ingest/v1/locations", { locations })) !== null);
+      batchesStored++;
     }
 
     async function restart(): Promise<void> {
@@ -81,10 +86,12 @@ for (const runtime of RUNTIMES) {
       server = await startReady(runtime, place, SERVE_FLAGS);
     }
 
-    /** Ends or halts the process at random moments while reports arrive. */
+    /** Ends or halts the process at random moments, after some more batches each, so that slow machines end, too. */
     async function disturb(isOver: () => boolean): Promise<void> {
       for (let times = 0; !isOver(); times++) {
-        await pause(50 + pick(300));
+        const batches = batchesStored + 1 + pick(2 * BATCHES_BETWEEN);
+        await until(() => isOver() || batchesStored >= batches);
+        await pause(pick(30));
         if (times % 3 === 2) {
           server.kill("SIGSTOP");
           await pause(pick(300));
