@@ -1,8 +1,8 @@
 import process from "node:process";
 import { parseCommand } from "../../src/cli/parse-command.ts";
 import { isObject } from "../../src/lib/is-object.ts";
-import { HELPER_WORD, setUnpack } from "../../src/runtime/helper/executable.ts";
-import { chooseLibraryFolder, unpackIntoFolder } from "./libraries.ts";
+import { HELPER_WORD, setNativeLibraries } from "../../src/runtime/helper/executable.ts";
+import { checkFolder, chooseLibraryFolder, unpackIntoFolder } from "./libraries.ts";
 
 /** What the executable runs: the program, or one of the scripts of the program's helper processes. */
 
@@ -14,7 +14,7 @@ const HELPERS: Readonly<Record<string, () => Promise<unknown>>> = {
   "/src/app/upload-reader.ts": () => import("../../src/app/upload-reader.ts"),
 };
 
-setUnpack(unpackIntoFolder);
+setNativeLibraries({ check: checkFolder, unpack: unpackIntoFolder });
 const [, , word, script] = process.argv;
 if (word === HELPER_WORD) {
   process.argv.splice(2, 2); // As if the script had been started by itself.

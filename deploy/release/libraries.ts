@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, resolve, sep } from "node:path";
 import process from "node:process";
 import { zstdDecompressSync } from "node:zlib";
 import { libraries, librariesHash } from "wherehouse:embedded";
-import { FileError, type Files } from "../../src/runtime/files.ts";
+import { FileError, type Files, readIfThere } from "../../src/runtime/files.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 
 /*
@@ -15,6 +16,8 @@ import { createNodeFiles } from "../../src/runtime/node-files.ts";
 
 /** Names the folder to helper processes too, which get none of the program's own variables. */
 const FOLDER_VARIABLE = "DUCKDB_LIBRARIES";
+
+const ADVICE = "If the folder's disk runs no programs (noexec), set WHEREHOUSE_LIB_DIR to one elsewhere.";
 
 /** Chooses where libraries are unpacked: `WHEREHOUSE_LIB_DIR`, the data directory, or the user's cache. */
 export function chooseLibraryFolder(dataDir: string | null): void {
@@ -34,6 +37,30 @@ export async function unpackIntoFolder(): Promise<void> {
   }
 }
 
+/** Throws if the folder can't be written, or if its disk runs no programs, before a seal needs it. */
+export async function checkFolder(): Promise<void> {
+  const files = createNodeFiles();
+  const folder = process.env[FOLDER_VARIABLE]!;
+  await files.makeDirectory(folder);
+  const mounts = await readIfThere(files, "/proc/self/mountinfo");
+  if (mounts !== null && isNoExec(new TextDecoder().decode(mounts), realpathSync(folder)))
+    throw new FileError("load libraries from", folder, "EACCES", undefined, ADVICE);
+}
+
+/** Whether a path is below a mount that is `noexec`, by proc_pid_mountinfo(5). The longest and latest one counts. */
+function isNoExec(mounts: string, path: string): boolean {
+  let [longest, options] = ["", ""];
+  for (const line of mounts.trimEnd().split("\n")) {
+    const [, , , , escaped = "", own = ""] = line.split(" ");
+    const mount = escaped.replaceAll(/\\(\d{3})/g, (_, code: string) =>
+      String.fromCharCode(parseInt(code, 8)),
+    );
+    const isAbove = `${path}${sep}`.startsWith(mount === sep ? mount : `${mount}${sep}`);
+    if (isAbove && mount.length >= longest.length) [longest, options] = [mount, own];
+  }
+  return options.split(",").includes("noexec");
+}
+
 /** Null if there is no such file. */
 async function hashOf(files: Files, path: string): Promise<string | null> {
   if (!(await files.exists(path))) return null;
@@ -49,7 +76,6 @@ export function loadBinding(): unknown {
     return createRequire(import.meta.url)(path);
   } catch (cause) {
     const { code = "unknown", message } = cause as { readonly code?: string; readonly message: string };
-    const advice = `${message}. If the folder's disk runs no programs (noexec), set WHEREHOUSE_LIB_DIR to one elsewhere.`;
-    throw new FileError("load", path, code, cause, advice);
+    throw new FileError("load", path, code, cause, `${message}. ${ADVICE}`);
   }
 }

@@ -7,6 +7,7 @@ import type { UtcDay } from "../model/time/utc-day.ts";
 import { type Files, ignoreFileError, moveDurably } from "../runtime/files.ts";
 import { archivePaths, dayFolder, lostName, partName, standingName } from "./archive-files.ts";
 import { COLUMNS_MARK } from "./columns.ts";
+import { loadDuckDb } from "./duckdb/database.ts";
 import { encodeManifest, type Manifest, type Part, type StandingPart } from "./manifest.ts";
 import { createMasks, type Masks, NO_MASKS } from "./masks.ts";
 import { PartChecks } from "./part-checks.ts";
@@ -130,6 +131,7 @@ export function createArchive(options: ArchiveOptions): Archive {
       reader.renew();
     },
     async swap(next) {
+      if (next.days.size > 0) await loadDuckDb(); // Before any request can need it.
       isWritten = false;
       await files.replace(paths.manifest, encodeManifest(next));
       manifest = next;

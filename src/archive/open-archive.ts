@@ -10,6 +10,7 @@ import type { ReportBatch } from "../model/report-batch.ts";
 import type { StandingEntry } from "../model/standing-entry.ts";
 import { utcDayName } from "../model/time/utc-day.ts";
 import { FileError, type Files, ignoreFileError, isOutOfDescriptors } from "../runtime/files.ts";
+import { nativeLibraries } from "../runtime/helper/executable.ts";
 import { type Archive, createArchive } from "./archive.ts";
 import { archivePaths, hasFiles, isInArchive } from "./archive-files.ts";
 import type { Database, DatabaseOptions } from "./duckdb/database.ts";
@@ -78,7 +79,6 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
   const { files, directory, damagedDirectory, limits, timers, pathOf, openDatabase, onNewest, hidden } =
     options;
   const paths = archivePaths(directory);
-  await loadDuckDb(); // Now, while no request waits: it blocks the event loop for 60 to 160 ms.
   await files.makeDirectory(paths.scratch);
   await emptyFolder(files, paths.scratch);
   await removeTemporaryFiles(files, directory, isInArchive);
@@ -105,6 +105,9 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
       throw error;
     },
   );
+  // While no request waits, since it blocks the event loop for 30 to 160 ms; else the first seal does it (`swap()`).
+  if (manifest.days.size > 0) await loadDuckDb();
+  else await nativeLibraries().check();
   const reader = createPartReader({
     openDatabase() {
       const opened = first ?? openDatabase(databaseOptions);

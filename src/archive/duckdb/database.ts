@@ -9,7 +9,7 @@ import type {
 } from "@duckdb/node-api";
 import { assert } from "../../lib/assert.ts";
 import { FileError } from "../../runtime/files.ts";
-import { unpackLibraries } from "../../runtime/helper/executable.ts";
+import { nativeLibraries } from "../../runtime/helper/executable.ts";
 import { quoteText } from "./quote-text.ts";
 import { createRunningStatements } from "./running-statements.ts";
 import { BooleanVector, copyNumbers, TextVector } from "./vectors.ts";
@@ -34,11 +34,21 @@ export interface DatabaseOptions {
   readonly streamBytes?: number;
 }
 
-type DuckDb = Awaited<ReturnType<typeof loadDuckDb>>;
+type DuckDb = Awaited<ReturnType<typeof load>>;
 
-/** Loads the DuckDB library. Commands that need no archive never do. */
-export async function loadDuckDb() {
-  await unpackLibraries();
+let loading: Promise<DuckDb> | null = null;
+
+/** Loads the DuckDB library, once. It takes some 25 MB of memory, and commands that need no archive never do. */
+export function loadDuckDb(): Promise<DuckDb> {
+  loading ??= load().catch((error: unknown) => {
+    loading = null; // An operator may make room for it.
+    throw error;
+  });
+  return loading;
+}
+
+async function load() {
+  await nativeLibraries().unpack();
   const [duckdb, { default: bindings }] = await Promise.all([
     import("@duckdb/node-api"),
     import("@duckdb/node-bindings"),

@@ -12,14 +12,21 @@ export function isInside(path: string): boolean {
   return isExecutable && path.startsWith("/$bunfs/");
 }
 
-let unpack = async (): Promise<void> => undefined;
-
-/** Sets how native libraries get out of the executable, which the system can't load from inside. */
-export function setUnpack(unpackLibraries: () => Promise<void>): void {
-  unpack = unpackLibraries;
+/** The native libraries in the executable, which the system can't load from inside. All throw a `FileError`. */
+export interface NativeLibraries {
+  /** Finds out without writing them whether they can be loaded later. */
+  check(): Promise<void>;
+  /** To be awaited before one is loaded. */
+  unpack(): Promise<void>;
 }
 
-/** To be awaited before a native library is loaded. Throws a `FileError` if it can't be written. */
-export function unpackLibraries(): Promise<void> {
-  return unpack();
+/** Where the program runs from its sources, they lie on the disk already. */
+let libraries: NativeLibraries = { check: async () => undefined, unpack: async () => undefined };
+
+export function setNativeLibraries(own: NativeLibraries): void {
+  libraries = own;
+}
+
+export function nativeLibraries(): NativeLibraries {
+  return libraries;
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -80,6 +81,7 @@ test.if(isHere)(
     const tile = world.tiles.replace("{z}/{x}/{y}", "0/0/0");
     expect((await fetch(server.url + tile)).status).toBe(200);
     await server.stop();
+    expect(librariesIn(join(place.dataDir, "lib"))).toEqual([]); // Nothing is archived.
     const help = await runCommand(executable, place, ["--help"]);
     expect(help.out).toContain("Usage: wherehouse COMMAND [options]\n\n");
     expect(assetPaths().every((path) => existsSync(join(import.meta.dir, "../../..", path)))).toBe(true);
@@ -114,6 +116,11 @@ test.if(isHere)("it takes reports, archives a day, and answers, exports and back
   expect(existsSync(join(place.directory, "backup/lib"))).toBe(false);
 });
 
+/** The folder for them is named by their hash. */
+function librariesIn(lib: string): string[] {
+  return readdirSync(lib).flatMap((hash) => readdirSync(join(lib, hash)));
+}
+
 test.if(isHere)("libraries that were changed on the disk are written anew", async () => {
   const lib = join(place.dataDir, "lib");
   const [hash] = readdirSync(lib);
@@ -137,6 +144,23 @@ test.if(isHere)("a folder that can't have libraries is named, with the way out",
   } finally {
     delete process.env.WHEREHOUSE_LIB_DIR;
   }
+});
+
+const noExec = mkdtempSync(join(tmpdir(), "wherehouse no exec "));
+const canMount = spawnSync("mount", ["-t", "tmpfs", "-o", "noexec", "tmpfs", noExec]).status === 0;
+if (!canMount) console.warn("Left out: a disk that runs no programs, which needs root.");
+afterAll(() => {
+  if (canMount) spawnSync("umount", [noExec]);
+  rmSync(noExec, { recursive: true });
+});
+
+test.if(isHere && canMount)("a server does not start over a disk that runs no programs", async () => {
+  const directory = join(noExec, "place");
+  const { code, error } = await runCommand(executable, { directory, dataDir: join(directory, "data") }, [
+    "serve",
+    ...["--port", "0"],
+  ]);
+  expect([code, error]).toEqual([1, expect.stringContaining("set WHEREHOUSE_LIB_DIR to one elsewhere")]);
 });
 
 test("it knows the script of each helper process", () => {
