@@ -6,7 +6,7 @@ import { WebhookSecrets } from "../auth/webhook-secrets.ts";
 import type { ClusterNode } from "../cluster/cluster-node.ts";
 import { SharedCodes } from "../cluster/shared-codes.ts";
 import type { directoryPaths } from "../directory/paths.ts";
-import { type SharedFileDependencies, watchFile } from "../directory/shared-file.ts";
+import { RELOAD_MS, type SharedFileDependencies, watchFile } from "../directory/shared-file.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
 
 /** Secrets that other processes may change while the server runs: keys, the session secret, passphrases of phones. */
@@ -18,8 +18,6 @@ export interface Secrets {
   /** Sign-in links that were used. */
   readonly usedCodes: CodeUses;
 }
-
-const RELOAD_MS = 1000; // Half of what the contract allows.
 
 export async function openSecrets(
   paths: ReturnType<typeof directoryPaths>,

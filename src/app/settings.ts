@@ -1,5 +1,5 @@
 import type { Settings } from "../directory/settings.ts";
-import { watchFile } from "../directory/shared-file.ts";
+import { RELOAD_MS, watchFile } from "../directory/shared-file.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
 import { DEFAULT_RETENTION } from "../model/time/retention.ts";
 
@@ -10,8 +10,6 @@ export interface SettingsEvents {
   /** Why the settings file can't be used. */
   onSettingsFile(reason: string): void;
 }
-
-const RELOAD_MS = 1000; // Half of what help and documents promise.
 
 /** Reloads settings that the command line changes; reports changes and problems of the file. */
 export function watchSettings(

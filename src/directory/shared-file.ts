@@ -155,6 +155,12 @@ export class SharedFile<Value> {
   }
 }
 
+/**
+ * How often a server reloads keys and settings. Help and documents promise 2 s. Looks are a third of what an idle
+ * process costs, and these fall on those of the event loop's meter.
+ */
+export const RELOAD_MS = 1500;
+
 export interface FileWatch {
   stop(): void;
 }

@@ -43,7 +43,7 @@ describe.if(process.platform === "linux")("helper threads of a server", () => {
     return expectNiceness(asUser(OWNER_UID, bun!), place, { background: 19, pool: 5 });
   });
 
-  test("stay as they are on Deno", async () => {
+  test.if(deno !== undefined)("stay as they are on Deno", async () => {
     const server = await startStored(deno!, place);
     expect(threadsOf(server.pid).filter(({ niceness }) => niceness !== 0)).toEqual([]);
     await server.stop();
