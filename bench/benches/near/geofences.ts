@@ -36,7 +36,7 @@ export const bench: Bench = {
     );
     const shapes = city.areas.map(createShape);
     const index = new BoxIndex<Shape>();
-    index.load(shapes);
+    for (const shape of shapes) index.add(shape);
     checkBoxes(city, index);
     race(run, city, shapes, index);
     const options = { fences: run.size("fences"), corners: run.size("corners"), seed: run.size("seed") };

@@ -7,16 +7,20 @@ import * as fc from "../../support/fast-check.ts";
 
 /** On a small grid, so that many edges coincide. */
 const boxes = fc.array(
-  fc.record({ x: fc.nat(8), y: fc.nat(8), width: fc.nat(4), height: fc.nat(4) }).map(
-    ({ x, y, width, height }): Box => ({
-      minLatitude: y,
-      maxLatitude: y + height,
-      minLongitude: x,
-      maxLongitude: x + width,
-    }),
-  ),
+  fc.record({ x: fc.nat(8), y: fc.nat(8), width: fc.nat(4), height: fc.nat(4) }).map(boxOf),
   { maxLength: 40 },
 );
+
+interface Rectangle {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+function boxOf({ x, y, width, height }: Rectangle): Box {
+  return { minLatitude: y, maxLatitude: y + height, minLongitude: x, maxLongitude: x + width };
+}
 
 function countAt(all: readonly Box[], latitude: number, longitude: number): number {
   return all.filter(
@@ -41,19 +45,82 @@ test("deepestOverlap() agrees with counting at each corner of the grid", () => {
   );
 });
 
-test("BoxIndex finds what a scan of all boxes finds, after additions and removals", () => {
+/** More than a few nodes have room for, some of them at the same place. */
+const crowds = fc.array(
+  fc.array(fc.record({ x: fc.nat(60), y: fc.nat(60), width: fc.nat(9), height: fc.nat(9) }).map(boxOf), {
+    minLength: 1,
+    maxLength: 2,
+  }),
+  { minLength: 100, maxLength: 900, size: "max" },
+);
+
+test("BoxIndex finds what a scan of all boxes finds, while items come and go", () => {
   fc.assert(
-    fc.property(boxes, fc.array(fc.nat(39)), fc.nat(12), fc.nat(12), (all, removed, y, x) => {
-      const items = all.map((box) => ({ boxes: [box] }));
+    fc.property(crowds, fc.integer({ min: 1, max: 5 }), fc.nat(60), fc.nat(60), (all, keep, y, x) => {
+      const items = all.map((boxes) => ({ boxes: withoutContained(boxes) }));
       const index = new BoxIndex<(typeof items)[number]>();
-      for (const item of items) index.add(item);
-      const gone = new Set(removed.flatMap((at) => items[at] ?? []));
-      for (const item of gone) index.remove(item);
-      const left = items.filter((item) => !gone.has(item));
-      const visited = new Set<(typeof items)[number]>();
-      index.visit(y, x, (item) => visited.add(item));
-      expect(visited).toEqual(new Set(left.filter((item) => countAt(item.boxes, y, x) > 0)));
+      const present = new Set<(typeof items)[number]>();
+      const agrees = () => {
+        const visited = new Map<(typeof items)[number], number>();
+        index.visit(y, x, (item) => visited.set(item, (visited.get(item) ?? 0) + 1));
+        const here = [...present].map((item) => [item, countAt(item.boxes, y, x)] as const);
+        expect(visited).toEqual(new Map(here.filter(([, count]) => count > 0)));
+        const box = boxOf({ x, y, width: 20, height: 3 });
+        const meeting = [...present].filter(({ boxes }) => boxes.some((each) => meets(each, box)));
+        expect(new Set(index.meeting(box))).toEqual(new Set(meeting));
+      };
+      for (const [turn, item] of items.entries()) {
+        index.add(item);
+        present.add(item);
+        if (turn % (keep + 1) !== 0) continue;
+        const gone = items[Math.floor(turn / 2)]!;
+        if (!present.delete(gone)) continue;
+        index.remove(gone);
+      }
+      agrees();
+      for (const item of present) {
+        if (present.size === 20) agrees();
+        index.remove(item);
+        present.delete(item);
+      }
+      agrees();
+      for (const item of items) {
+        index.add(item);
+        present.add(item);
+      }
+      agrees();
     }),
-    { numRuns: 200 },
+    { numRuns: 50 },
   );
 });
+
+test("BoxIndex refuses to remove an item that it does not have", () => {
+  const index = new BoxIndex();
+  const item = { boxes: [boxOf({ x: 1, y: 1, width: 1, height: 1 })] };
+  index.add(item);
+  expect(() => index.remove({ ...item })).toThrow("what is removed is in the index");
+});
+
+/** As the boxes of an item are: none contains another. */
+function withoutContained(boxes: readonly Box[]): readonly Box[] {
+  const [first, second] = boxes;
+  return second === undefined || contains(first!, second) || contains(second, first!) ? [first!] : boxes;
+}
+
+function contains(outer: Box, inner: Box): boolean {
+  return (
+    inner.minLatitude >= outer.minLatitude &&
+    inner.maxLatitude <= outer.maxLatitude &&
+    inner.minLongitude >= outer.minLongitude &&
+    inner.maxLongitude <= outer.maxLongitude
+  );
+}
+
+function meets(one: Box, other: Box): boolean {
+  return (
+    one.minLatitude <= other.maxLatitude &&
+    one.maxLatitude >= other.minLatitude &&
+    one.minLongitude <= other.maxLongitude &&
+    one.maxLongitude >= other.minLongitude
+  );
+}
