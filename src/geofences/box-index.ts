@@ -139,7 +139,7 @@ export class BoxIndex<Item extends Boxed> {
     return nearest;
   }
 
-  /** Divides the children of a full node and one more, with the box in `sides`, between it and a node that it returns. */
+  /** Divides the children of a full node and one more, with the box in `sides`, between it and a new node. */
   #divide(node: number, child: number): number {
     const from = CHILDREN_MAX * node;
     dividedBoxes.set(this.#boxes.subarray(4 * from, 4 * (from + CHILDREN_MAX)));

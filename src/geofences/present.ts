@@ -1,6 +1,6 @@
 import type { Area, Line } from "../model/watches/area.ts";
 import type { AlertRules, FenceRules, WatchLook, WatchTerms } from "../model/watches/watch-rules.ts";
-import { currentVersion, type HeldWatch } from "./held-watch.ts";
+import type { HeldWatch } from "./held-watch.ts";
 
 /* Fences and alerts in the words of clients. What an answer shows can be sent again. */
 
@@ -25,7 +25,7 @@ export interface FenceFeature {
 }
 
 export function presentFence(watch: HeldWatch): FenceFeature {
-  const { number, terms } = currentVersion(watch);
+  const { number, terms } = watch.current;
   const { area, rules } = terms as WatchTerms & { readonly kind: "fence" };
   return {
     type: "Feature",
@@ -50,7 +50,7 @@ export interface PresentedAlert extends Readonly<Record<string, unknown>> {
 }
 
 export function presentAlert(watch: HeldWatch): PresentedAlert {
-  const { number, terms } = currentVersion(watch);
+  const { number, terms } = watch.current;
   const { type, limit, ...common } = terms.rules as AlertRules;
   return {
     id: watch.id,

@@ -2,7 +2,7 @@ import { type Box, circleBoxes } from "../model/geo/box.ts";
 import { haversineMeters } from "../model/geo/distance.ts";
 import type { Area, Circle, Corridor, Line, Polygons } from "../model/watches/area.ts";
 import { edgeCount, metersToLines } from "./border.ts";
-import { coveringBoxes } from "./covering-boxes.ts";
+import { boxesAround, coveringBoxes } from "./covering-boxes.ts";
 import { type Frame, frameOf } from "./frame.ts";
 import { greatestInnerMeters } from "./inner-distance.ts";
 import { borderOf } from "./polygon-border.ts";
@@ -10,6 +10,8 @@ import { createRing, type Ring, sideOfRing, unrollLine } from "./ring.ts";
 
 /** An area, prepared for many questions. */
 export interface Shape {
+  /** What the shape was created from, or its equal. */
+  readonly area: Area;
   /** Meters from the border along the sphere: positive inside, negative outside. */
   distanceMeters(latitude: number, longitude: number): number;
   /** Whether a position is inside or on the border; cheaper than the distance. */
@@ -35,12 +37,14 @@ export function createShape(area: Area): Shape {
   }
 }
 
-function polygonShape({ polygons }: Polygons): Shape {
+function polygonShape(area: Polygons): Shape {
+  const { type, polygons } = area;
   const rings = polygons.flatMap((polygon) => polygon.map((line, index) => createRing(line, index === 0)));
   const border = borderOf(rings);
   const [first] = rings;
-  const isSingle = rings.length === 1 && border[0] === first!.line && first!.pole === 0;
-  return isSingle ? new RingShape(first!) : new PolygonShape(rings, border);
+  const line = polygons[0]![0]!;
+  const isSingle = rings.length === 1 && first!.line === line && border[0] === line && first!.pole === 0;
+  return isSingle && type === "Polygon" ? new RingShape(first!) : new PolygonShape(area, rings, border);
 }
 
 class CircleShape implements Shape {
@@ -48,6 +52,10 @@ class CircleShape implements Shape {
 
   constructor(circle: Circle) {
     this.#circle = circle;
+  }
+
+  get area(): Area {
+    return this.#circle;
   }
 
   get boxes(): readonly Box[] {
@@ -70,26 +78,26 @@ class CircleShape implements Shape {
 }
 
 class CorridorShape implements Shape {
-  readonly #bufferMeters: number;
+  readonly area: Corridor;
   readonly #lines: readonly Line[];
   readonly #frame: Frame;
 
-  constructor({ line, bufferMeters }: Corridor) {
-    this.#bufferMeters = bufferMeters;
-    this.#lines = [unrollLine(line)];
+  constructor(area: Corridor) {
+    this.area = area;
+    this.#lines = [unrollLine(area.line)];
     this.#frame = frameOf(this.#lines);
   }
 
   get boxes(): readonly Box[] {
-    return coveringBoxes([this.#frame], this.#bufferMeters);
+    return boxesAround(this.#frame, this.area.bufferMeters);
   }
 
   get accuracyMetersMax(): number {
-    return this.#bufferMeters / 2;
+    return this.area.bufferMeters / 2;
   }
 
   distanceMeters(latitude: number, longitude: number): number {
-    return this.#bufferMeters - metersToLines(this.#lines, this.#frame, latitude, longitude);
+    return this.area.bufferMeters - metersToLines(this.#lines, this.#frame, latitude, longitude);
   }
 
   contains(latitude: number, longitude: number): boolean {
@@ -97,33 +105,56 @@ class CorridorShape implements Shape {
   }
 }
 
-/** Most areas are a single ring. There may be 100,000 of them, so one has as little besides as possible. */
-class RingShape implements Shape {
-  readonly #ring: Ring;
+/**
+ * Most areas are a single ring. There may be 100,000 of them, so one is a single object besides the corners, and makes
+ * the area when it is asked for.
+ */
+class RingShape implements Shape, Ring {
+  readonly line: Line;
+  readonly west: number;
+  readonly east: number;
+  readonly minLatitude: number;
+  readonly maxLatitude: number;
   #accuracyMetersMax = Number.NaN;
 
-  constructor(ring: Ring) {
-    this.#ring = ring;
+  constructor({ line, west, east, minLatitude, maxLatitude }: Ring) {
+    this.line = line;
+    this.west = west;
+    this.east = east;
+    this.minLatitude = minLatitude;
+    this.maxLatitude = maxLatitude;
+  }
+
+  get pole(): 0 {
+    return 0;
+  }
+
+  get isOuter(): true {
+    return true;
+  }
+
+  get area(): Area {
+    return { type: "Polygon", polygons: [[this.line]] };
   }
 
   get boxes(): readonly Box[] {
-    return coveringBoxes([this.#ring], 0);
+    return boxesAround(this, 0);
   }
 
   get accuracyMetersMax(): number {
     if (Number.isNaN(this.#accuracyMetersMax))
-      this.#accuracyMetersMax = greatestInnerMeters([this.#ring], edgeCount([this.#ring.line]), this) / 2;
+      this.#accuracyMetersMax = greatestInnerMeters([this], edgeCount([this.line]), this) / 2;
     return this.#accuracyMetersMax;
   }
 
   distanceMeters(latitude: number, longitude: number): number {
-    ONE_LINE[0] = this.#ring.line;
-    const meters = metersToLines(ONE_LINE, this.#ring, latitude, longitude);
+    ONE_LINE[0] = this.line;
+    const meters = metersToLines(ONE_LINE, this, latitude, longitude);
     return this.contains(latitude, longitude) ? meters : -meters;
   }
 
   contains(latitude: number, longitude: number): boolean {
-    return sideOfRing(this.#ring, latitude, longitude) >= 0;
+    return sideOfRing(this, latitude, longitude) >= 0;
   }
 }
 
@@ -131,13 +162,15 @@ class RingShape implements Shape {
 const ONE_LINE: Line[] = [];
 
 class PolygonShape implements Shape {
+  readonly area: Area;
   /** The rings of one polygon after the other: an outer ring, then its holes. */
   readonly #rings: readonly Ring[];
   readonly #border: readonly Line[];
   readonly #frame: Frame;
   #accuracyMetersMax = Number.NaN;
 
-  constructor(rings: readonly Ring[], border: readonly Line[]) {
+  constructor(area: Area, rings: readonly Ring[], border: readonly Line[]) {
+    this.area = area;
     this.#rings = rings;
     this.#border = border;
     this.#frame = frameOf(border);

@@ -3,10 +3,10 @@ import type { Steps } from "../lib/schedule/steps.ts";
 import { type ErasedScope, isUnbounded } from "../model/erasure.ts";
 import type { AppId, DeviceId, UserId } from "../model/ids.ts";
 import { type WatchClockEntry, watchClockEntry } from "../model/watches/watch-clock-entry.ts";
-import { type WatchEntry, watchBytes } from "../model/watches/watch-entry.ts";
+import type { WatchEntry } from "../model/watches/watch-entry.ts";
 import type { WatchDraft, WatchTerms } from "../model/watches/watch-rules.ts";
 import { BoxIndex } from "./box-index.ts";
-import { areSameTerms, currentVersion, HeldVersion, type HeldWatch, vertexCount } from "./held-watch.ts";
+import { areSameTerms, HeldVersion, HeldWatch, vertexCount } from "./held-watch.ts";
 
 /** Parts of an import that take effect in a step. To prepare an area of 1,000 corners takes 0.1 ms. */
 const STEP_PARTS = 16;
@@ -16,6 +16,7 @@ const IMPORT_MS_MAX = 3_600_000;
 
 /** The fences and alerts of one app. */
 export class WatchesOfApp {
+  readonly appId: AppId;
   /** In the order in which they were made, also those that are deleted. */
   readonly byId = new Map<string, HeldWatch>();
   /** The alerts among them. */
@@ -31,6 +32,10 @@ export class WatchesOfApp {
   timedVersions = 0;
   /** The last entry that changed any of them. */
   sequence = 0;
+
+  constructor(appId: AppId) {
+    this.appId = appId;
+  }
 
   /** The fences or alerts that exist, in the order in which they were made. */
   *existing(kind: HeldWatch["kind"]): Iterable<HeldWatch> {
@@ -53,21 +58,11 @@ export class WatchesOfApp {
   }
 
   #create(entry: WatchEntry, draft: WatchDraft): void {
-    const { appId, id, watchKind: kind, atMs, past } = entry;
-    const watch: HeldWatch = {
-      appId,
-      id,
-      kind,
-      createdMs: past?.createdMs ?? atMs,
-      look: draft.look,
-      versions: [],
-      changedMs: past?.changedMs ?? atMs,
-      deletedMs: null,
-    };
-    this.byId.set(id, watch);
-    if (kind === "alert") this.alerts.set(id, watch);
-    this.#counts[kind]++;
-    this.#addVersion(watch, past?.version ?? 1, entry, draft.terms);
+    const watch = new HeldWatch(this.appId, entry, draft);
+    this.byId.set(watch.id, watch);
+    if (watch.kind === "alert") this.alerts.set(watch.id, watch);
+    this.#counts[watch.kind]++;
+    this.#addVersion(watch.current);
   }
 
   #change(watch: HeldWatch, entry: WatchEntry, draft: WatchDraft): void {
@@ -76,16 +71,17 @@ export class WatchesOfApp {
     if (watch.deletedMs !== null || watch.kind !== entry.watchKind || !isLater) return;
     watch.changedMs = past?.changedMs ?? atMs;
     watch.look = draft.look;
-    const current = currentVersion(watch);
+    const { current, versions } = watch;
     if (past === null && areSameTerms(current.terms, draft.terms)) return;
-    this.#addVersion(watch, past?.version ?? current.number + 1, entry, draft.terms);
+    watch.current = new HeldVersion(watch, past?.version ?? current.number + 1, entry, draft.terms);
+    watch.older = versions;
+    this.#addVersion(watch.current);
   }
 
-  #addVersion(watch: HeldWatch, number: number, entry: WatchEntry, terms: WatchTerms): void {
-    const version = new HeldVersion(watch, number, entry.atMs, terms, watchBytes(entry));
-    watch.versions = [...watch.versions, version];
+  #addVersion(version: HeldVersion): void {
+    const { bytes, terms } = version;
     this.index.add(version);
-    this.bytes += version.bytes;
+    this.bytes += bytes;
     this.vertices += vertexCount(terms);
     this.timedVersions += Number(isTimed(terms));
   }
@@ -101,12 +97,14 @@ export class WatchesOfApp {
   /** Forgets what no record from this instant on needs. */
   *forget(beforeMs: number): Steps<void> {
     for (const watch of this.byId.values()) {
-      const { versions, deletedMs } = watch;
+      const { older, deletedMs } = watch;
       const isGone = deletedMs !== null && deletedMs < beforeMs;
+      if (older.length === 0 && !isGone) continue;
+      const { versions } = watch;
       const from = isGone ? versions.length : versions.findLastIndex(({ fromMs }) => fromMs <= beforeMs);
       if (from <= 0) continue;
       for (const version of versions.slice(0, from)) this.#dropVersion(version);
-      watch.versions = versions.slice(from);
+      watch.older = older.slice(from);
       if (isGone) for (const watches of [this.byId, this.alerts]) watches.delete(watch.id);
       yield;
     }
@@ -122,16 +120,20 @@ export class WatchesOfApp {
   /** Takes the ids of erased devices, or of an erased user, out of the rules. */
   erase(deviceIds: readonly DeviceId[], userId: UserId | null): void {
     for (const watch of this.byId.values())
-      for (const version of watch.versions) version.terms = withoutIds(version.terms, deviceIds, userId);
+      for (const version of watch.versions) {
+        const rules = withoutIds(version.rules, deviceIds, userId);
+        if (rules === version.rules) continue;
+        version.rules = rules;
+        watch.older = [...watch.older]; // Another list, by which others see that a version changed.
+      }
     for (const [importId, parts] of this.pending)
       this.pending.set(
         importId,
         parts.map((entry) => {
           if (entry.draft === null) return entry;
-          return {
-            ...entry,
-            draft: { ...entry.draft, terms: withoutIds(entry.draft.terms, deviceIds, userId) },
-          };
+          const { draft } = entry;
+          const rules = withoutIds(draft.terms.rules, deviceIds, userId);
+          return { ...entry, draft: { ...draft, terms: { ...draft.terms, rules } as WatchTerms } };
         }),
       );
   }
@@ -143,22 +145,21 @@ function isTimed(terms: WatchTerms): boolean {
   return terms.kind === "alert" ? terms.rules.type === "silent_for" : terms.rules.silenceMinutes !== null;
 }
 
-/** Returns `terms` itself if it names none of them. A list that becomes empty stays: it applies to no device. */
-function withoutIds<Terms extends WatchTerms>(
-  terms: Terms,
+/** Returns `rules` themselves if they name none of them. A list that becomes empty stays: it applies to no device. */
+function withoutIds<Rules extends WatchTerms["rules"]>(
+  rules: Rules,
   deviceIds: readonly DeviceId[],
   userId: UserId | null,
-): Terms {
-  const { devices, users } = terms.rules;
+): Rules {
+  const { devices, users } = rules;
   const namesDevice = userId === null && devices?.some((id) => deviceIds.includes(id)) === true;
   const namesUser = userId !== null && users?.includes(userId) === true;
-  if (!namesDevice && !namesUser) return terms;
-  const rules = {
-    ...terms.rules,
+  if (!namesDevice && !namesUser) return rules;
+  return {
+    ...rules,
     ...(namesDevice ? { devices: devices!.filter((id) => !deviceIds.includes(id)) } : {}),
     ...(namesUser ? { users: users!.filter((id) => id !== userId) } : {}),
   };
-  return { ...terms, rules };
 }
 
 /**
@@ -260,7 +261,7 @@ export class WatchStore {
   /** All of them as entries for a file, as they are at the call. */
   entries(): Iterable<WatchEntry> {
     const watches = [...this.#byApp.values()].flatMap(({ byId }) =>
-      Array.from(byId.values(), (watch) => ({ ...watch })),
+      Array.from(byId.values(), (watch) => ({ ...watch, kind: watch.kind })),
     );
     const pending = [...this.#byApp.values()].flatMap((app) => [...app.pending.values()].flat());
     return (function* () {
@@ -272,7 +273,7 @@ export class WatchStore {
   #findOrAdd(appId: AppId): WatchesOfApp {
     let app = this.#byApp.get(appId);
     if (app === undefined) {
-      app = new WatchesOfApp();
+      app = new WatchesOfApp(appId);
       this.#byApp.set(appId, app);
     }
     return app;
@@ -288,12 +289,12 @@ function addPart({ pending }: WatchesOfApp, entry: WatchEntry): readonly WatchEn
   return parts;
 }
 
-function* entriesOf(watch: HeldWatch): Iterable<WatchEntry> {
-  const { appId, id, kind: watchKind, look, createdMs, changedMs, deletedMs } = watch;
+function* entriesOf(watch: Omit<HeldWatch, "versions">): Iterable<WatchEntry> {
+  const { appId, id, kind: watchKind, look, createdMs, changedMs, deletedMs, older, current } = watch;
   const common = { kind: "watch", appId, id, watchKind, part: null } as const;
   const past = { createdMs, changedMs };
-  for (const { number, fromMs, terms } of watch.versions)
+  for (const { number, fromMs, terms } of [...older, current])
     yield { ...common, atMs: fromMs, draft: { look, terms }, past: { ...past, version: number } };
   if (deletedMs !== null)
-    yield { ...common, atMs: deletedMs, draft: null, past: { ...past, version: watch.versions.length } };
+    yield { ...common, atMs: deletedMs, draft: null, past: { ...past, version: older.length + 1 } };
 }

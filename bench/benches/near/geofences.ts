@@ -39,12 +39,15 @@ export const bench: Bench = {
     for (const shape of shapes) index.add(shape);
     checkBoxes(city, index);
     race(run, city, shapes, index);
-    const options = { fences: run.size("fences"), corners: run.size("corners"), seed: run.size("seed") };
-    const megabytes: number[] = [];
-    for (let i = 0; i < run.size("memoryRuns"); i++)
-      megabytes.push(await measureFenceMemory({ ...options, settleMs: run.size("settleMs") }));
-    run.figures([{ name: "memory of the fences", unit: "MB", runs: megabytes }]);
-    run.verdict("memory", median(megabytes), "MB", run.isSmoke ? {} : { atMost: MEMORY_MB_MAX });
+    for (const isStart of [false, true]) {
+      const how = isStart ? "after a start" : "after an import";
+      const options = { fences: run.size("fences"), corners: run.size("corners"), seed: run.size("seed") };
+      const megabytes: number[] = [];
+      for (let i = 0; i < run.size("memoryRuns"); i++)
+        megabytes.push(await measureFenceMemory({ ...options, isStart, settleMs: run.size("settleMs") }));
+      run.figures([{ name: `memory of the fences ${how}`, unit: "MB", runs: megabytes }]);
+      run.verdict(`memory ${how}`, median(megabytes), "MB", run.isSmoke ? {} : { atMost: MEMORY_MB_MAX });
+    }
   },
 };
 

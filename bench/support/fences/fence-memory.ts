@@ -1,12 +1,20 @@
 import { WatchStore } from "../../../src/geofences/watch-store.ts";
+import { viewsOf } from "../../../src/lib/frames/views.ts";
 import { inOneTurn } from "../../../src/lib/schedule/steps.ts";
 import type { AppId } from "../../../src/model/ids.ts";
+import {
+  decodeWatchEntry,
+  encodeWatchEntry,
+  type WatchEntry,
+} from "../../../src/model/watches/watch-entry.ts";
 import { LOOK_DEFAULT, RULES_DEFAULTS } from "../../../src/model/watches/watch-rules.ts";
 import { createFenceCity } from "./fence-city.ts";
 
 const MB = 1e6;
 
 interface MemoryOptions {
+  /** Whether each fence comes as a start reads it from a file, not as an import makes it. */
+  readonly isStart: boolean;
   readonly fences: number;
   readonly corners: number;
   readonly seed: number;
@@ -24,7 +32,7 @@ export async function measureFenceMemory(options: MemoryOptions): Promise<number
 }
 
 if (import.meta.main) {
-  const { fences, corners, seed, settleMs } = JSON.parse(process.argv[2]!) as MemoryOptions;
+  const { isStart, fences, corners, seed, settleMs } = JSON.parse(process.argv[2]!) as MemoryOptions;
   const appId = "bench" as AppId;
   const store = new WatchStore();
   const before = await stableBytes(settleMs);
@@ -35,20 +43,21 @@ if (import.meta.main) {
       terms: { kind: "fence", rules: RULES_DEFAULTS.fence, area },
     } as const;
     const id = `01KDTV3GZ8Q3M5T7V9X${String(index).padStart(7, "0")}`;
-    const entry = {
-      kind: "watch",
-      appId,
-      id,
-      watchKind: "fence",
-      atMs: 1,
-      draft,
-      part: null,
-      past: null,
-    } as const;
-    inOneTurn(store.apply(entry, index + 1));
+    const entry: WatchEntry = {
+      ...{ kind: "watch", appId, id, watchKind: "fence", atMs: 1, draft, part: null, past: null },
+    };
+    if (isStart) store.restore(throughFile(entry));
+    else inOneTurn(store.apply(entry, index + 1));
   }
   console.log(((await stableBytes(settleMs)) - before) / MB);
   if (store.find(appId)?.countOf("fence") !== fences) throw new Error("a fence is missing");
+}
+
+function throughFile(entry: WatchEntry): WatchEntry {
+  const bytes = encodeWatchEntry(entry, 0);
+  const decoded = decodeWatchEntry(viewsOf(bytes), 0, bytes.length, "file");
+  if (decoded === null) throw new Error("an entry is not as it was encoded");
+  return decoded;
 }
 
 /** Resident memory after garbage collection, and after the allocator has returned pages. */

@@ -1,4 +1,4 @@
-import { currentVersion, type HeldVersion, type HeldWatch } from "../../geofences/held-watch.ts";
+import type { HeldVersion, HeldWatch } from "../../geofences/held-watch.ts";
 import { deepestOverlap, type Overlap } from "../../geofences/overlap.ts";
 import { createShape } from "../../geofences/shape.ts";
 import type { WatchesOfApp } from "../../geofences/watch-store.ts";
@@ -28,7 +28,7 @@ export function* findCrowd(
     for (const box of boxes)
       for (const version of app?.index.meeting(box) ?? []) {
         const { watch } = version;
-        const counts = watch.deletedMs === null && watch !== replaced && version === currentVersion(watch);
+        const counts = watch.deletedMs === null && watch !== replaced && version === watch.current;
         if (counts) known.add(version);
       }
     if (index % STEP_AREAS === STEP_AREAS - 1) yield;

@@ -1,4 +1,4 @@
-import { currentVersion, type HeldWatch } from "../../geofences/held-watch.ts";
+import type { HeldWatch } from "../../geofences/held-watch.ts";
 import type { WatchesOfApp } from "../../geofences/watch-store.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { BoundingBox } from "../../model/geo/bounding-box.ts";
@@ -38,7 +38,7 @@ export function* findWatches(app: WatchesOfApp | null, query: WatchQuery): Steps
     if (++seen % STEP_WATCHES === 0) yield;
     if (tag !== null && !watch.look.tags.includes(tag)) continue;
     if (text !== null && !matches(watch, text)) continue;
-    if (box !== null && !currentVersion(watch).boxes.some((each) => meets(each, box))) continue;
+    if (box !== null && !watch.current.boxes.some((each) => meets(each, box))) continue;
     if (total >= offset && watches.length < limit) watches.push(watch);
     total++;
   }

@@ -7,8 +7,8 @@ import type { AppWatches } from "./device-decision.ts";
 /** What a watch was prepared from. */
 interface Prepared {
   readonly watch: Watch;
-  readonly versions: readonly HeldVersion[];
-  readonly terms: readonly HeldVersion["terms"][];
+  readonly current: HeldVersion;
+  readonly older: readonly HeldVersion[];
   readonly deletedMs: number | null;
 }
 
@@ -38,26 +38,17 @@ export class PreparedWatches {
   }
 
   #prepare(held: HeldWatch): Watch {
-    const { appId, id, versions, deletedMs } = held;
+    const { appId, id, current, older, deletedMs } = held;
     const before = this.#prepared.get(held);
-    if (before?.versions === versions && before.deletedMs === deletedMs && hasSameTerms(before))
+    if (before?.current === current && before.older === older && before.deletedMs === deletedMs)
       return before.watch;
-    const watch = {
-      appId,
-      id,
-      versions: versions.map(({ terms, number, fromMs, shape }) =>
-        createWatchVersion(terms, number, fromMs, shape),
-      ),
-      deletedMs,
-    };
-    this.#prepared.set(held, { watch, versions, terms: versions.map(({ terms }) => terms), deletedMs });
+    const versions = held.versions.map(({ terms, number, fromMs, shape }) =>
+      createWatchVersion(terms, number, fromMs, shape),
+    );
+    const watch = { appId, id, versions, deletedMs };
+    this.#prepared.set(held, { watch, current, older, deletedMs });
     return watch;
   }
-}
-
-/** Erasures change terms in place. */
-function hasSameTerms({ versions, terms }: Prepared): boolean {
-  return versions.every((version, index) => version.terms === terms[index]);
 }
 
 const NO_WATCHES: AppWatches = { find: () => null, visitFences: () => {}, alerts: [] };

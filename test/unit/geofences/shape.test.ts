@@ -4,7 +4,7 @@ import type { MultiPolygon, Polygon as PolygonGeometry, Position } from "geojson
 import { feature } from "topojson-client";
 import { createShape } from "../../../src/geofences/shape.ts";
 import { EARTH_RADIUS_METERS, haversineMeters } from "../../../src/model/geo/distance.ts";
-import type { Polygon, Polygons } from "../../../src/model/watches/area.ts";
+import type { Area, Polygon, Polygons } from "../../../src/model/watches/area.ts";
 import * as fc from "../../support/fast-check.ts";
 import { readShapes } from "../../system/world/shapes.ts";
 
@@ -12,7 +12,7 @@ import { readShapes } from "../../system/world/shapes.ts";
 
 function polygons(...polygons: Position[][][]): Polygons {
   return {
-    type: "MultiPolygon",
+    type: polygons.length === 1 ? "Polygon" : "MultiPolygon",
     polygons: polygons.map((rings) => rings.map((ring) => Float64Array.from(ring.flat()))),
   };
 }
@@ -183,6 +183,22 @@ test("real borders contain what d3-geo says, with lakes, islands and ±180°", (
     }
     expect(inside).toBeGreaterThan(0);
   }
+});
+
+test("a shape has the area that it was created from", () => {
+  const ring = square(1, 1, 9, 9);
+  const hole = square(2, 2, 3, 3);
+  const areas: Area[] = [
+    polygons([ring]),
+    { ...polygons([ring]), type: "MultiPolygon" },
+    polygons([ring, hole]),
+    polygons([ring], [square(20, 1, 29, 9)]),
+    polygons([square(179, -1, -179, 1)]),
+    polygons([square(179, -1, 180, 1)]),
+    { type: "Point", latitude: 1, longitude: 2, radiusMeters: 30 },
+    { type: "LineString", line: Float64Array.of(179, 1, -179, 2), bufferMeters: 30 },
+  ];
+  for (const area of areas) expect(createShape(area).area).toEqual(area);
 });
 
 test("an area that is cut at ±180° has no border there", () => {

@@ -45,9 +45,10 @@ function storeOf(entries: readonly WatchEntry[]): WatchStore {
 
 /** Everything that a store has, without prepared areas. */
 function contentsOf(store: WatchStore) {
-  return [...(store.find(APP)?.byId.values() ?? [])].map(({ versions, ...watch }) => ({
-    ...watch,
-    versions: versions.map(({ number, fromMs, terms }) => ({ number, fromMs, terms })),
+  return [...(store.find(APP)?.byId.values() ?? [])].map((watch) => ({
+    ...{ id: watch.id, kind: watch.kind, look: watch.look, createdMs: watch.createdMs },
+    ...{ changedMs: watch.changedMs, deletedMs: watch.deletedMs },
+    versions: watch.versions.map(({ number, fromMs, terms }) => ({ number, fromMs, terms })),
   }));
 }
 
