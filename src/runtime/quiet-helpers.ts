@@ -16,14 +16,13 @@ const BACKGROUND_NICENESS = 19;
 const POOL = /^Bun Pool/;
 const POOL_NICENESS = 5;
 
-/** Falls on looks of the event loop's meter, so that an idle process is not woken by it. */
-const LOOK_MS = 2000;
+const LOOK_MS = 1000;
 
 /**
  * Looks until the background threads step back. Under full load, compilers that step back at once keep a new process
  * three times slower for some ten seconds.
  */
-const WARM_LOOKS = 10;
+const WARM_LOOKS = 20;
 
 /** The threads of this process; tests simulate them. */
 export interface Threads {
@@ -34,7 +33,7 @@ export interface Threads {
 }
 
 /**
- * Lets helper threads step back, the pool now and the others after 20 s, and looks again every 2 s, since new ones
+ * Lets helper threads step back, the pool now and the others after 20 s, and looks again every second, since new ones
  * come. If the system refuses, everything runs as it did and nothing more is tried. The returned function ends it.
  */
 export function quietHelpers(threads: Threads | null, timers: Timers): () => void {

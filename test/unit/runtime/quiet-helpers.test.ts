@@ -37,7 +37,7 @@ function simulate(names: Record<string, string>, refusal: unknown = null) {
 
 /** Lets the process get warm. */
 function warm(pass: () => void): void {
-  for (let look = 0; look < 10; look++) pass();
+  for (let look = 0; look < 20; look++) pass();
 }
 
 test("the pool that syncs gets 5 at once; compilers, collectors and allocators get 19 after 20 s; others stay", () => {
@@ -51,7 +51,7 @@ test("the pool that syncs gets 5 at once; compilers, collectors and allocators g
   };
   const { threads, timers, niceness, pass } = simulate(names);
   quietHelpers(threads, timers);
-  for (let look = 1; look < 10; look++) pass();
+  for (let look = 1; look < 20; look++) pass();
   expect(niceness).toEqual({ 5: 5 });
   pass();
   expect(niceness).toEqual({ 2: 19, 3: 19, 4: 19, 5: 5, 6: 19 });
