@@ -4,6 +4,7 @@ import { store } from "../support/client.ts";
 import { drawnOver, lookAt, pictureAt, pixelOf, rest } from "./support/map.ts";
 import { describePage } from "./support/stage.ts";
 import type { Visit } from "./support/visit.ts";
+import { noonZone } from "./support/zones.ts";
 
 /*
  * The heatmap: colors where positions are, over faded dots, in any range from an hour to a year. The ground of a city
@@ -30,56 +31,60 @@ function stays(nowMs: number) {
 describePage(
   "heatmap",
   (stage) => {
-    stage.test("shows where positions are in any range, and dots fade meanwhile", async (visit, page) => {
-      await visit.enter(stage.key, "/map?at=51.505,-0.11,13");
-      await page.getByText("Live", { exact: true }).waitFor();
-      await page.locator(".map-canvas canvas").waitFor();
-      const names = async () => ((await drawnOver(page))["device-names"] ?? []).length;
-      await visit.until("the van has a name", async () => (await names()) === 1);
-      await rest(page);
-      const [dot, depot] = [
-        await pixelOf(page, DOT.latitude, DOT.longitude),
-        await pixelOf(page, DEPOT.latitude, DEPOT.longitude),
-      ];
-      const before = { dot: await pictureAt(page, dot), depot: await pictureAt(page, depot) };
-
-      await page.getByRole("button", { name: "Heatmap" }).click();
-      const panel = page.getByRole("region", { name: "Heatmap" });
-      await panel.getByText("6 positions in view.").waitFor();
-      await panel.getByText(/^few\s+1 position$/).waitFor();
-      await panel.getByText(/^many\s+5 or more$/).waitFor();
-      await panel.getByText(/^Positions in each square of \d+ ft$/).waitFor();
-      await visit.until("no name lies over the heatmap", async () => (await names()) === 0);
-      await rest(page);
-      expect(await pictureAt(page, depot)).not.toBe(before.depot);
-
-      const range = panel.getByLabel("Range");
-      const choose = async (label: string, state: string) => {
-        await range.selectOption({ label });
-        await panel.getByText(state).waitFor();
+    stage.test(
+      "shows where positions are in any range, and dots fade meanwhile",
+      async (visit, page) => {
+        await visit.enter(stage.key, "/map?at=51.505,-0.11,13");
+        await page.getByText("Live", { exact: true }).waitFor();
+        await page.locator(".map-canvas canvas").waitFor();
+        const names = async () => ((await drawnOver(page))["device-names"] ?? []).length;
+        await visit.until("the van has a name", async () => (await names()) === 1);
         await rest(page);
-      };
-      await choose("a year", "16 positions in view.");
-      await choose("30 days", "6 positions in view.");
-      await choose("last hour", "1 position in view.");
-      await choose("yesterday", "No positions here in this time.");
-      // Without cells there is nothing but the faded dot.
-      expect(await pictureAt(page, depot)).toBe(before.depot);
-      expect(await pictureAt(page, dot)).not.toBe(before.dot);
+        const [dot, depot] = [
+          await pixelOf(page, DOT.latitude, DOT.longitude),
+          await pixelOf(page, DEPOT.latitude, DEPOT.longitude),
+        ];
+        const before = { dot: await pictureAt(page, dot), depot: await pictureAt(page, depot) };
 
-      await range.selectOption({ label: "from … to …" });
-      const day = (daysAgo: number) => new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 16);
-      await panel.getByLabel("To").fill(day(50));
-      await panel.getByText("The first minute must be before the last.").waitFor();
-      await panel.getByLabel("From").fill(day(350));
-      await panel.getByText("5 positions in view.").waitFor();
+        await page.getByRole("button", { name: "Heatmap" }).click();
+        const panel = page.getByRole("region", { name: "Heatmap" });
+        await panel.getByText("6 positions in view.").waitFor();
+        await panel.getByText(/^few\s+1 position$/).waitFor();
+        await panel.getByText(/^many\s+5 or more$/).waitFor();
+        await panel.getByText(/^Positions in each square of \d+ ft$/).waitFor();
+        await visit.until("no name lies over the heatmap", async () => (await names()) === 0);
+        await rest(page);
+        expect(await pictureAt(page, depot)).not.toBe(before.depot);
 
-      await page.keyboard.press("Escape");
-      await panel.waitFor({ state: "detached" });
-      await visit.until("the name is back", async () => (await names()) === 1);
-      await rest(page);
-      expect(await pictureAt(page, dot)).toBe(before.dot);
-    });
+        const range = panel.getByLabel("Range");
+        const choose = async (label: string, state: string) => {
+          await range.selectOption({ label });
+          await panel.getByText(state).waitFor();
+          await rest(page);
+        };
+        await choose("a year", "16 positions in view.");
+        await choose("30 days", "6 positions in view.");
+        await choose("last hour", "1 position in view.");
+        await choose("yesterday", "No positions here in this time.");
+        // Without cells there is nothing but the faded dot.
+        expect(await pictureAt(page, depot)).toBe(before.depot);
+        expect(await pictureAt(page, dot)).not.toBe(before.dot);
+
+        await range.selectOption({ label: "from … to …" });
+        const day = (daysAgo: number) => new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 16);
+        await panel.getByLabel("To").fill(day(50));
+        await panel.getByText("The first minute must be before the last.").waitFor();
+        await panel.getByLabel("From").fill(day(350));
+        await panel.getByText("5 positions in view.").waitFor();
+
+        await page.keyboard.press("Escape");
+        await panel.waitFor({ state: "detached" });
+        await visit.until("the name is back", async () => (await names()) === 1);
+        await rest(page);
+        expect(await pictureAt(page, dot)).toBe(before.dot);
+      },
+      { timezoneId: noonZone() },
+    );
   },
   { prepare: ({ client }) => store(client, stays(Date.now())) },
 );
