@@ -4,7 +4,8 @@ import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import process from "node:process";
-import { zstdDecompressSync } from "node:zlib";
+import { promisify } from "node:util";
+import { zstdDecompress } from "node:zlib";
 import { libraries, librariesHash } from "wherehouse:embedded";
 import { FileError, type Files, readIfThere } from "../../src/runtime/files.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
@@ -26,6 +27,9 @@ export function chooseLibraryFolder(dataDir: string | null): void {
   process.env[FOLDER_VARIABLE] = join(resolve(parent), librariesHash);
 }
 
+/** In another thread, since a server may go on answering meanwhile. */
+const unpacked = promisify(zstdDecompress);
+
 export async function unpackIntoFolder(): Promise<void> {
   const files = createNodeFiles();
   const folder = process.env[FOLDER_VARIABLE]!;
@@ -33,7 +37,7 @@ export async function unpackIntoFolder(): Promise<void> {
     const path = join(folder, name);
     if ((await hashOf(files, path)) === sha256) continue;
     await files.makeDirectory(folder);
-    await files.replace(path, zstdDecompressSync(await files.read(packed)));
+    await files.replace(path, await unpacked(await files.read(packed)));
   }
 }
 

@@ -47,6 +47,10 @@ const DENO: Runtime = {
 /** An executable of a release, which has a Bun inside; tests run it in place of the sources if it is named. */
 const EXECUTABLE = process.env.WHEREHOUSE_TEST_EXECUTABLE;
 
+/** Its libraries lie beside the data directories, some of which are on disks without room for them. */
+const LIBRARIES: Readonly<Record<string, string>> =
+  EXECUTABLE === undefined ? {} : { WHEREHOUSE_LIB_DIR: join(tmpdir(), "wherehouse-test-libraries") };
+
 export const RUNTIMES: readonly Runtime[] =
   EXECUTABLE === undefined ? [BUN, DENO] : [{ name: "Bun", command: () => [EXECUTABLE] }];
 
@@ -264,7 +268,7 @@ function spawn(command: readonly string[], input: string | null = null) {
     stdin: input === null ? "ignore" : new Blob([input]),
     stdout: "pipe",
     stderr: "pipe",
-    env: { ...env, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
+    env: { ...env, ...LIBRARIES, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
   });
   running.add(child);
   child.exited.finally(() => running.delete(child));

@@ -19,6 +19,7 @@ import { test } from "../support/process-test.ts";
 
 const BYTES_MAX = 90e6;
 const EPOCH = 1_795_000_000;
+const MS_PER_DAY = 86_400_000;
 
 interface Settings {
   readonly User: string;
@@ -116,7 +117,7 @@ async function textUntil(stream: ReadableStream<Uint8Array>, pattern: RegExp): P
 }
 
 test.if(isHere)(
-  "its process starts as a user of its own, takes a report, is healthy, and stops",
+  "its process starts as a user of its own, takes reports, is healthy, and stops; commands work on its data",
   async () => {
     expect(isMounted).toBe(true);
     const words = inImage(...settings.Entrypoint, ...settings.Cmd, "--port", "0");
@@ -125,8 +126,14 @@ test.if(isHere)(
     await textUntil(server.stderr, /Ready after/);
     const url = `http://127.0.0.1:${/:(\d+)/.exec(out)![1]}`;
     const key = readFileSync(join(root, "data/first-key"), "utf8").trim();
-    const report = { device_id: "tram", timestamp: Date.now(), latitude: 53, longitude: -2 };
+    const report = { device_id: "tram", timestamp: Date.now() - 9 * MS_PER_DAY, latitude: 53, longitude: -2 };
     await store({ url, key }, [report]);
+    const tst = Math.floor(Date.now() / 1000);
+    const phone = { _type: "location", tid: "ab", lat: 53.1, lon: -2.1, tst };
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const sent = { method: "POST", headers, body: JSON.stringify(phone) };
+    expect((await fetch(`${url}/ingest/owntracks?u=ann&d=phone`, sent)).status).toBe(200);
+    expect((await fetch(`${url}/map`)).status).toBe(200);
     const [, ...check] = settings.Healthcheck.Test;
     const health = runInImage(...check);
     expect([health.status, health.stdout + health.stderr]).toEqual([0, "Ready.\n"]);
@@ -135,11 +142,16 @@ test.if(isHere)(
     expect(seal.stderr).toContain("in use");
     server.kill("SIGTERM");
     expect(await server.exited).toBe(0);
-    const verify = runInImage("/usr/bin/wherehouse", "verify");
-    expect([verify.status, verify.stdout + verify.stderr]).toEqual([
-      0,
-      expect.stringContaining("Nothing is damaged."),
-    ]);
+    for (const [args, says] of [
+      [["seal"], "Archived 1 record of "],
+      [["export", "--app", "default", "--format", "csv", "--out", "/tmp/all.csv"], "2 records"],
+      [["backup", "/tmp/backup"], "Backed up"],
+      [["verify"], "Nothing is damaged."],
+      [["restore", "/tmp/backup", "--data-dir", "/tmp/restored"], "Restored"],
+    ] as const) {
+      const { status, stdout, stderr } = runInImage("/usr/bin/wherehouse", ...args);
+      expect([args[0], status, stdout + stderr]).toEqual([args[0], 0, expect.stringContaining(says)]);
+    }
     expect(runInImage(...check).status).toBe(1);
   },
 );
