@@ -368,9 +368,9 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
       const ofApp = now().corrections.find(appId);
       if (ofApp === null || ofApp.hidden.size === 0) return null;
       if (deviceId === null) return new HiddenRows(appId, ofApp, null);
-      const shownAs = ofApp.aliases.shownAs(deviceId).map((alias) => alias.deviceId);
-      const deviceIds = [deviceId, ...shownAs].filter((id) => ofApp.hidden.has(id));
-      return deviceIds.length === 0 ? null : new HiddenRows(appId, ofApp, deviceIds);
+      const onWay = ofApp.aliases.shownAs(deviceId).flatMap((alias) => [alias.deviceId, ...alias.via]);
+      const ids = [...new Set([deviceId, ...onWay])].filter((id) => ofApp.hidden.has(id));
+      return ids.length === 0 ? null : new HiddenRows(appId, ofApp, ids);
     },
     aliases(appId, deviceId) {
       const aliases = now().corrections.find(appId)?.aliases;
@@ -540,18 +540,19 @@ function restoreCorrected(
   ofApp: CorrectionsOfApp,
   { apps, mover, aliasRows }: Pick<Contents, "apps" | "mover" | "aliasRows">,
 ): void {
-  for (const { correction, newest, newestOfTarget } of ofApp.byId.values()) {
+  for (const { correction, number, newest, newestOfTarget } of ofApp.byId.values()) {
     const { deviceId, target } = correction;
-    restore(deviceId, newest);
-    if (target !== null) restore(target.deviceId, newestOfTarget);
+    restore(deviceId, number, newest);
+    if (target !== null) restore(target.deviceId, number, newestOfTarget);
   }
   // Of what aliased devices show, memory has the rows of their corrections by now.
   for (const shownId of new Set(ofApp.aliases.all().map((alias) => alias.shownId)))
     for (const _ of aliasRows.copyAll(appId, shownId));
 
-  function restore(deviceId: DeviceId, newest: RecordMembers | null): void {
-    if (newest === null || ofApp.isHidden(deviceId, Number(newest.timestamp))) return;
-    const isAliased = ofApp.aliases.of(deviceId) !== null;
+  function restore(deviceId: DeviceId, number: number, newest: RecordMembers | null): void {
+    const stage = ofApp.stageFor(deviceId, number);
+    if (newest === null || ofApp.isHidden(stage, Number(newest.timestamp))) return;
+    const isAliased = ofApp.aliases.of(stage) !== null;
     const app = isAliased ? apps.findOrAddAliased(appId) : apps.findOrAdd(appId);
     mover.setNewest({ app, device: app.findOrAdd(deviceId) }, deviceId, newest);
   }

@@ -1,3 +1,4 @@
+import { stageOf } from "../model/device-alias.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
 import type { AppDevices } from "./app-devices.ts";
 import type { Apps } from "./apps.ts";
@@ -21,7 +22,10 @@ interface LateStores {
 
 /** Scans of late rows: a part of the hot store. */
 export interface LateScans {
-  /** The late rows of an app, or of one of its devices and those that show as it, under the names that reported. */
+  /**
+   * The late rows of an app, or of one of its devices and those that show as it, under the names that reported, or of
+   * stages.
+   */
   lateRows(app: AppDevices, device: Device | null): LateScan;
   /** Like `lateRows()`, without those of devices that show as these, and without rows of corrections. */
   originalLateRows(app: AppDevices, device: Device | null): LateScan;
@@ -32,16 +36,27 @@ export interface LateScans {
 }
 
 export function createLateScans(now: () => LateStores): LateScans {
-  const scan = (sources: readonly LateSource[], name: readonly unknown[] | null, originals = false) => {
+  const scan = (
+    sources: readonly LateSource[],
+    name: readonly unknown[] | null,
+    originals = false,
+    idOf?: (device: Device) => DeviceId,
+  ) => {
     const { ledger, dictionary } = now();
     const source = sources.length === 1 ? sources[0]! : new JoinedLate(sources);
-    return new LateScan(source, ledger, dictionary, name === null ? null : JSON.stringify(name), originals);
+    const version = name === null ? null : JSON.stringify(name);
+    return new LateScan(source, ledger, dictionary, version, originals, idOf);
   };
   return {
     lateRows(app, device) {
       const aliased = aliasedOf(app, now());
-      const others = aliased === null ? [] : lateOfAliased(aliased, device?.id ?? null);
-      return scan([lateOf(app, device), ...others], [...nameOf(app, device), aliased?.aliases.version ?? 0]);
+      if (aliased === null) return scan([lateOf(app, device)], nameOf(app, device));
+      const { aliases } = aliased;
+      const sources = [lateOf(app, device), ...lateOfAliased(aliased, device?.id ?? null)];
+      // Of a device with a stage, the visible rows are those of corrections.
+      const idOf = ({ id, columns }: Device) =>
+        columns === app.table.columns && aliases.hasStage(id) ? stageOf(id) : id;
+      return scan(sources, [...nameOf(app, device), aliases.version], false, idOf);
     },
     originalLateRows: (app, device) =>
       scan([lateOf(app, device)], [...nameOf(app, device), "originals"], true),

@@ -391,7 +391,9 @@ function correctionError(error: Extract<ServiceError, { kind: CorrectionKind }>)
   const toDevice = JSON.stringify(error.toId);
   if (error.kind === "device_assigned") {
     const since = `since correction ${error.correctionId}`;
-    return plain("CONFLICT_007", `the device ${device} shows as ${toDevice} ${since}: undo that first`);
+    const isSame = error.toId === error.deviceId;
+    const target = isSame ? `that of the user ${JSON.stringify(error.userId)}` : toDevice;
+    return plain("CONFLICT_007", `the device ${device} shows as ${target} ${since}: undo that first`);
   }
   const times = `${error.timestampMs.join(", ")}${error.hasMore ? " and others" : ""}`;
   const both = `both ${device} and ${toDevice} have a record, shown or hidden, at ${times}`;

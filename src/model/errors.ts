@@ -31,11 +31,12 @@ export type ServiceError =
   | { readonly kind: "corrected_later"; readonly ids: readonly string[] }
   /** An erasure would take only a part of these corrections' records, or records that are not the subject's. */
   | { readonly kind: "corrections_in_the_way"; readonly ids: readonly string[] }
-  /** The device shows as another since a correction. */
+  /** The device shows as another, or in another user, since a correction. */
   | {
       readonly kind: "device_assigned";
       readonly deviceId: string;
       readonly toId: string;
+      readonly userId: string | null;
       readonly correctionId: string;
     }
   /** Two devices, of which the first is to show as the second, have records of the same times. */

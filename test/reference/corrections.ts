@@ -93,6 +93,8 @@ export interface MadeCorrection {
   change(report: ReferenceReport): ReferenceReport | null;
   /** The device of which it touches all records, and all later ones; null if `keys` has what it touches. */
   readonly ofDevice: string | null;
+  /** The user to whom it gives them; null if they keep theirs. */
+  readonly toUser: string | null;
   /** Times of the reports that it led to another device. */
   readonly times: Set<number>;
 }
@@ -153,7 +155,7 @@ export function createReferenceCorrections(appId: string): ReferenceCorrections 
         .recordsOf(device_id)
         .some((record) => record.timestamp === timestamp);
     const isAssigned = (row: ReferenceReport) =>
-      made.some(({ isActive, ofDevice }) => isActive && ofDevice === row.device_id);
+      made.some((each) => each.isActive && each.ofDevice === row.device_id && !isOfUserAlone(each));
     return others.some(isTaken) || rows.some(isAssigned) ? 409 : 200;
   }
 
@@ -188,7 +190,7 @@ export function createReferenceCorrections(appId: string): ReferenceCorrections 
         way = [made.indexOf(correction), ...way];
         // The instant belongs to the other device, if a correction has touched it before.
         const isTaken = (each: MadeCorrection) => instantsOf(each).includes(keyOf(report));
-        if (active.slice(0, at).some(isTaken)) return null;
+        if (!isOfUserAlone(correction) && active.slice(0, at).some(isTaken)) return null;
       } else if (keys.has(keyOf(report))) {
         const changed = change(report);
         if (changed === null) return null;
@@ -204,7 +206,8 @@ export function createReferenceCorrections(appId: string): ReferenceCorrections 
     const active = made.filter(({ isActive }) => isActive);
     const isAssigned = active.some(({ ofDevice }) => ofDevice === device_id || ofDevice === to_device_id);
     const taken = new Set(active.flatMap(instantsOf));
-    for (const record of corrections.shown().recordsOf(to_device_id!)) taken.add(keyOf(record));
+    if (to_device_id !== undefined)
+      for (const record of corrections.shown().recordsOf(to_device_id)) taken.add(keyOf(record));
     const isTaken = records.some(({ timestamp }) => taken.has(`${timestamp} ${to_device_id}`));
     const known = records.length === 0 ? 404 : isTaken ? 409 : 200;
     const status = isAssigned ? 409 : known;
@@ -245,6 +248,7 @@ export function createReferenceCorrections(appId: string): ReferenceCorrections 
         keys: new Set(ofDevice ? [] : records.map(keyOf)),
         rows: ofDevice ? [] : rows,
         ofDevice: ofDevice ? wanted.device_id : null,
+        toUser: wanted.to_user_id ?? null,
         devices: [wanted.device_id, wanted.to_device_id ?? wanted.device_id],
         firstMs: Math.min(...records.map(({ timestamp }) => timestamp)),
         lastMs: Math.max(...records.map(({ timestamp }) => timestamp)),
@@ -263,10 +267,15 @@ export function createReferenceCorrections(appId: string): ReferenceCorrections 
       const own =
         ofDevice === null ? instantsOf(correction) : [...times].map((time) => `${time} ${toDevice}`);
       const later = made.slice(at + 1).filter((other) => other.isActive);
-      const touches = (other: MadeCorrection) =>
-        other.ofDevice === null
-          ? instantsOf(other).some((key) => own.includes(key))
-          : devices.includes(other.ofDevice);
+      if (isOfUserAlone(correction))
+        return later.filter((other) => other.devices.includes(toDevice)).map((other) => other.id);
+      const touches = (other: MadeCorrection, index: number) => {
+        if (other.ofDevice !== null) return devices.includes(other.ofDevice);
+        // What is made once a device is assigned to a user is of what shows then, so it is undone before that.
+        const before = later.slice(0, index).filter(isOfUserAlone);
+        const isApart = (key: string) => before.some(({ ofDevice }) => key.endsWith(` ${ofDevice}`));
+        return instantsOf(other).some((key) => own.includes(key) && !isApart(key));
+      };
       return later.filter(touches).map((other) => other.id);
     },
     undo(id) {
@@ -297,6 +306,11 @@ export function createReferenceCorrections(appId: string): ReferenceCorrections 
 /** Whether a correction is about all that a device reports. */
 function isOfDevice({ action, timestamps, start }: WantedCorrection): boolean {
   return action === "assign" && timestamps === undefined && start === undefined;
+}
+
+/** Whether it makes all records of a device show as another user's. */
+function isOfUserAlone({ ofDevice, devices }: MadeCorrection): boolean {
+  return ofDevice !== null && ofDevice === devices[1];
 }
 
 /** The reports that count: of each instant those that went the nearest way. */

@@ -105,6 +105,8 @@ function devicesOfUser(
   records.report(reported());
   const known = new Set<string>();
   for (const { user_id, device_id } of records.records()) if (user_id === user) known.add(device_id);
+  for (const { isActive, ofDevice, toUser } of made)
+    if (isActive && ofDevice !== null && toUser === user) known.add(ofDevice);
   const rows = made.flatMap((correction) => correction.rows);
   const possible = new Set(known);
   for (const { user_id, device_id } of [...shown().records(), ...reported(), ...rows])

@@ -1,4 +1,4 @@
-import type { DeviceAlias } from "../../model/device-alias.ts";
+import { type DeviceAlias, deviceOf } from "../../model/device-alias.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import { VALUE_COLUMNS } from "../columns.ts";
 import type { SqlValues } from "../duckdb/database.ts";
@@ -30,12 +30,12 @@ export function aliasValues(
   deviceId: DeviceId | null,
   hasHidden: boolean,
 ): SqlValues {
-  const own = [...new Set(aliases.map(({ shownId }) => shownId))];
+  const own = [...new Set(aliases.map(({ via }) => via.at(-1)!))];
   const from = [...own, ...aliases.map((alias) => alias.deviceId)];
   const named = deviceId === null || from.length > NAMED_DEVICES_MAX ? [] : from;
   return {
     aliasFrom: from,
-    aliasTo: [...own, ...aliases.map(({ shownId }) => shownId)],
+    aliasTo: [...own.map(deviceOf), ...aliases.map(({ shownId }) => shownId)],
     aliasUser: [...own.map(() => ""), ...aliases.map(({ userId }) => userId ?? "")], // No user has an empty id.
     aliasRank: [...own.map(() => "0"), ...aliases.map(({ rank }) => String(rank))],
     ...(hasHidden

@@ -151,12 +151,13 @@ export const CORRECTIONS_ASSIGN = defineCommand({
     ...makingHelp(
       "",
       `Gives records to another device, another user or both, in all answers, until the correction is undone. Without a
-choice of records it is all that the device reported and will report: for a new phone that continues an old one. It is
-refused if the other device has a record at one of their times.`,
+choice of records it is all that the device reported and will report: for a new phone that continues an old one, or one
+that belongs to another user. It is refused if the other device has a record at one of their times.`,
       "assign old-phone --app shop --to-device phone",
     ),
     ways: [
       "--to-device ID --app APP",
+      "--to-user USER --app APP",
       "--to-device ID --from TIME --to TIME --app APP",
       "--to-device ID --url URL --key KEY",
     ],
@@ -214,8 +215,9 @@ function parseMaking(
   if (fault !== null) return fail(fault);
   const choice = parseAppChoice(command, values, dataDir);
   if (!choice.ok) return choice;
-  const { timestamps, start, end, to_device_id } = own;
-  const isOfDevice = to_device_id !== undefined && start === undefined && end === undefined;
+  const { timestamps, start, end, to_device_id, to_user_id } = own;
+  const isAssigned = to_device_id !== undefined || to_user_id !== undefined;
+  const isOfDevice = isAssigned && start === undefined && end === undefined;
   if (!isOfDevice && timestamps === undefined && (start === undefined || end === undefined))
     return fail(`${command} needs --at, or --from and --to`);
   const members = {

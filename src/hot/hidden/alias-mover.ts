@@ -3,7 +3,7 @@ import type { AliasRows } from "./alias-rows.ts";
 import type { AliasEffect } from "./corrections.ts";
 import type { ChangedPlace, RowMover } from "./row-mover.ts";
 
-/** Moves a device's records out of sight while it shows as another, and copies them there. */
+/** Moves a device's records out of sight while they show as another's, and copies them there. */
 export class AliasMover {
   readonly #mover: RowMover;
   readonly #rows: AliasRows;
@@ -20,6 +20,7 @@ export class AliasMover {
   *perform({ type, appId, item, ...after }: AliasEffect, link: () => void): Iterable<ChangedPlace> {
     const { deviceId, target } = item.correction;
     const toId = target!.deviceId;
+    const ids = new Set([deviceId, toId]); // One, if the device is assigned to a user alone.
     const visible = (id: DeviceId) => this.#rows.place(appId, id);
     const changed = (id: DeviceId, rows: number): ChangedPlace => ({
       ...visible(id),
@@ -27,8 +28,7 @@ export class AliasMover {
     });
     if (type === "assign") {
       // Copies are made anew, since the ranks of devices may change.
-      for (const id of [deviceId, toId])
-        for (const rows of this.#rows.removeAll(appId, id)) yield changed(id, rows);
+      for (const id of ids) for (const rows of this.#rows.removeAll(appId, id)) yield changed(id, rows);
       this.#rows.giveBack(visible(deviceId));
       link();
       yield* this.#move(appId, deviceId, true);
@@ -39,8 +39,7 @@ export class AliasMover {
     this.#rows.giveBack(visible(toId));
     link();
     yield* this.#move(appId, deviceId, false);
-    for (const id of [deviceId, toId])
-      for (const rows of this.#rows.copyAll(appId, id)) yield changed(id, rows);
+    for (const id of ids) for (const rows of this.#rows.copyAll(appId, id)) yield changed(id, rows);
     this.#mover.setNewest(visible(deviceId), deviceId, after.newest);
     yield { ...changed(deviceId, 0), hasOtherNewest: after.newest !== null };
     this.#mover.setNewest(visible(toId), toId, after.newestOfTarget);

@@ -1,4 +1,4 @@
-import type { DeviceAlias } from "../../model/device-alias.ts";
+import { type DeviceAlias, deviceOf, stageOf } from "../../model/device-alias.ts";
 import type { DeviceId, UserId } from "../../model/ids.ts";
 
 /** A device that a correction assigned as a whole. */
@@ -6,6 +6,7 @@ export interface AliasLink {
   /** The correction, and its number among those of the app. */
   readonly id: string;
   readonly number: number;
+  /** For a device that is assigned to a user alone, its stage. */
   readonly toId: DeviceId;
   /** The user that its records show as; null keeps that of each record. */
   readonly userId: UserId | null;
@@ -33,6 +34,12 @@ export class Aliases {
   /** The correction that assigned a device; null if there is none. */
   linkOf(deviceId: DeviceId): AliasLink | null {
     return this.#links.get(deviceId) ?? null;
+  }
+
+  /** Whether a device is assigned to a user alone. */
+  hasStage(deviceId: DeviceId): boolean {
+    const link = this.#links.get(deviceId);
+    return link !== undefined && link.toId === stageOf(deviceId);
   }
 
   /** What a device shows as; null if it shows as itself. */
@@ -79,15 +86,16 @@ interface ResolvedAliases {
 function resolve(links: ReadonlyMap<DeviceId, AliasLink>): ResolvedAliases {
   const assigned = Map.groupBy(links, ([, { toId }]) => toId);
   const byShown = new Map<DeviceId, readonly DeviceAlias[]>();
-  for (const shownId of assigned.keys()) {
-    if (links.has(shownId)) continue;
+  for (const lastId of assigned.keys()) {
+    if (links.has(lastId)) continue;
+    const shownId = deviceOf(lastId);
     const aliases: DeviceAlias[] = [];
-    const start: Pick<DeviceAlias, "via" | "userId"> = { via: [shownId], userId: null };
-    const rest = [{ deviceId: shownId, ...start }];
+    const start: Pick<DeviceAlias, "via" | "userId"> = { via: [lastId], userId: null };
+    const rest = [{ deviceId: lastId, ...start }];
     for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
       const { deviceId: toId, via, userId } = next;
-      if (toId !== shownId) aliases.push({ ...next, shownId, rank: aliases.length + 1 });
-      const way = toId === shownId ? via : [toId, ...via];
+      if (toId !== lastId) aliases.push({ ...next, shownId, rank: aliases.length + 1 });
+      const way = toId === lastId ? via : [toId, ...via];
       for (const [deviceId, link] of assigned.get(toId)?.toReversed() ?? [])
         rest.push({ deviceId, via: way, userId: userId ?? link.userId });
     }

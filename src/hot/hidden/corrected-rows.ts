@@ -1,4 +1,4 @@
-import type { DeviceAlias } from "../../model/device-alias.ts";
+import { type DeviceAlias, deviceOf } from "../../model/device-alias.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { TimeRange } from "../../model/time/range.ts";
@@ -101,12 +101,12 @@ export class CorrectedRows {
   }
 
   /** Where a row is; null if it is gone. */
-  find(app: AppDevices, { deviceId, timestampMs, coveredBy }: RowPlace): FoundRow | null {
-    const alias = this.#corrections.find(app.appId)?.aliases.of(deviceId) ?? null;
+  find(app: AppDevices, { stage, timestampMs, coveredBy }: RowPlace): FoundRow | null {
+    const alias = this.#corrections.find(app.appId)?.aliases.of(stage) ?? null;
     const home = alias === null ? app : this.#apps.findOrAddAliased(app.appId);
     const aside = this.#aside.get(app.appId);
     const number =
-      coveredBy === null ? home.table.numberOf(deviceId) : aside?.numbers.get(coveredBy.correction.id);
+      coveredBy === null ? home.table.numberOf(deviceOf(stage)) : aside?.numbers.get(coveredBy.correction.id);
     if (number === undefined || number === NO_DEVICE) return null;
     const { tracks } = (coveredBy === null ? home : aside!).table.columns;
     const ref = tracks.find(number, timestampMs);
@@ -122,12 +122,13 @@ export class CorrectedRows {
     to: number,
   ): ReportBatch | null {
     const { deviceId, byMs } = item.correction.target!;
+    const stage = ofApp.stageFor(deviceId, item.number);
     const collector = new ReportCollector(to - from, this.#dictionary);
     const times = item.timestampMs.subarray(from, to).map((timeMs) => timeMs + byMs);
     for (let at = 0; at < times.length; at++) {
       const timestampMs = times[at]!;
-      const coveredBy = coverOf(ofApp, item, deviceId, timestampMs);
-      const place = { deviceId, timestampMs };
+      const coveredBy = coverOf(ofApp, item, stage, timestampMs);
+      const place = { stage, timestampMs };
       const aside = coveredBy === null ? null : this.find(app, { ...place, coveredBy });
       // A correction that is under way may not have covered the row yet.
       const isShown = coveredBy === null || coveredBy === ofApp.underWay;
@@ -194,8 +195,8 @@ interface RowsAside {
   readonly numbers: Map<string, number>;
 }
 
-/** Where a row is to be: at an instant of a device, unless a later correction laid it aside. */
-type RowPlace = Pick<CorrectedRow, "deviceId" | "timestampMs" | "coveredBy">;
+/** Where a row is to be: at an instant of a device or stage, unless a later correction laid it aside. */
+type RowPlace = Pick<CorrectedRow, "stage" | "timestampMs" | "coveredBy">;
 
 export interface FoundRow {
   /** The records that it is among, unless it lies aside. */

@@ -12,6 +12,7 @@ import { type ErasedScope, isErased } from "../../model/erasure.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import {
+  assignedTo,
   CorrectionsOfApp,
   devicesOf,
   type HeldCorrection,
@@ -58,6 +59,8 @@ export function isAliasEffect(effect: Effect): effect is AliasEffect {
 /** Sorted instants of a device. */
 export interface DeviceTimes {
   readonly deviceId: DeviceId;
+  /** Where the correction touches them. */
+  readonly stage: DeviceId;
   readonly timestampMs: Float64Array;
 }
 
@@ -136,8 +139,8 @@ export class Corrections {
     const { aliases } = this.#findOrAdd(appId);
     const { number, correction } = item;
     const { id, deviceId, target } = correction;
-    const { deviceId: toId, userId } = target!;
-    if (type === "assign") aliases.add(deviceId, { id, number, toId, userId: userId as UserId | null });
+    const [toId, userId] = [assignedTo(correction), target!.userId as UserId | null];
+    if (type === "assign") aliases.add(deviceId, { id, number, toId, userId });
     else aliases.remove(deviceId);
   }
 
@@ -341,12 +344,14 @@ function make(
     depth: app.depthUpon(correction, timestampMs),
     rowsUpTo: pieces.map(({ rowsUpTo }) => rowsUpTo),
   };
-  const [covered, reported] = parted(timestampMs, (timeMs) => app.isHidden(deviceId, timeMs));
-  const hidden = [{ deviceId, timestampMs: reported }];
+  const stage = app.stageFor(deviceId);
+  const [covered, reported] = parted(timestampMs, (timeMs) => app.isHidden(stage, timeMs));
+  const hidden = [{ deviceId, stage, timestampMs: reported }];
   if (target !== null) {
+    const place = { deviceId: target.deviceId, stage: app.stageFor(target.deviceId) };
     const isShown = (timeMs: number) =>
-      !app.isHidden(target.deviceId, timeMs) && sourceIndex(item, target.deviceId, timeMs) < 0;
-    hidden.push({ deviceId: target.deviceId, timestampMs: targetTimes(item)!.filter(isShown) });
+      !app.isHidden(place.stage, timeMs) && sourceIndex(item, place.deviceId, timeMs) < 0;
+    hidden.push({ ...place, timestampMs: targetTimes(item)!.filter(isShown) });
   }
   const rows = pieces.flatMap((piece) => (piece.rows === null ? [] : [piece.rows]));
   const { newest, newestOfTarget } = last;
@@ -386,11 +391,13 @@ function effectOfUndo(
   const isAlone = devicesOf(correction).every((device) => isOnlyOne(app.activeOf.get(device), item));
   const isBack = (device: DeviceId, timeMs: number) => isAlone || app.isHiddenOnlyBy(item, device, timeMs);
   const [reported, covered] = parted(timestampMs, (timeMs) => isBack(deviceId, timeMs));
-  const hidden = [{ deviceId, timestampMs: reported }];
+  const stageOfItem = (device: DeviceId) => app.stageFor(device, item.number);
+  const hidden = [{ deviceId, stage: stageOfItem(deviceId), timestampMs: reported }];
   if (target !== null) {
+    const place = { deviceId: target.deviceId, stage: stageOfItem(target.deviceId) };
     const comesBack = (timeMs: number) =>
       isBack(target.deviceId, timeMs) && sourceIndex(item, target.deviceId, timeMs) < 0;
-    hidden.push({ deviceId: target.deviceId, timestampMs: targetTimes(item)!.filter(comesBack) });
+    hidden.push({ ...place, timestampMs: targetTimes(item)!.filter(comesBack) });
   }
   return { type: "undo", appId, item, itemAfter, hidden, covered, rows: [], ...newestAfter };
 }

@@ -1,6 +1,7 @@
 import { countBefore } from "../../lib/tables/sorted-numbers.ts";
 import type { Correction } from "../../model/correction.ts";
 import { type CorrectionPiece, type NewestAfter, PIECE_RECORDS_MAX } from "../../model/correction-entry.ts";
+import { deviceOf, stageOf } from "../../model/device-alias.ts";
 import { isUnbounded } from "../../model/erasure.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { TimeRange } from "../../model/time/range.ts";
@@ -28,8 +29,8 @@ export class CorrectionsOfApp {
   /** In the order in which they were made. */
   readonly byId = new Map<string, HeldCorrection>();
   /**
-   * By device, the instants whose reported records are in no answer: those of corrected records, and those at which
-   * corrected records show. Their owners are the numbers of the active corrections.
+   * By device, or its stage, the instants whose reported records are in no answer: those of corrected records, and
+   * those at which corrected records show. Their owners are the numbers of the active corrections.
    */
   readonly hidden = new Map<DeviceId, Instants>();
   /** The devices that show as others. */
@@ -48,35 +49,42 @@ export class CorrectionsOfApp {
   /** Counts steps of corrections, which move records between those that are shown and those that are hidden. */
   moves = 0;
 
-  isHidden(deviceId: DeviceId, timestampMs: number): boolean {
-    return this.hidden.get(deviceId)?.has(timestampMs) === true;
+  isHidden(stage: DeviceId, timestampMs: number): boolean {
+    return this.hidden.get(stage)?.has(timestampMs) === true;
+  }
+
+  /** Where a correction with a number touches records of a device; one that is made now, unless there is a number. */
+  stageFor(deviceId: DeviceId, number = Number.POSITIVE_INFINITY): DeviceId {
+    const isLater = this.aliases.hasStage(deviceId) && number > this.aliases.linkOf(deviceId)!.number;
+    return isLater ? stageOf(deviceId) : deviceId;
   }
 
   /** Hides instants of a device for a correction, or not any more. */
   hide(deviceId: DeviceId, timestampMs: Float64Array, number: number, sign: 1 | -1): void {
-    const hidden = this.hidden.get(deviceId) ?? new Instants();
+    const stage = this.stageFor(deviceId, number);
+    const hidden = this.hidden.get(stage) ?? new Instants();
     if (sign === 1) hidden.add(timestampMs, number);
     else hidden.remove(timestampMs, number);
-    if (hidden.count > 0) this.hidden.set(deviceId, hidden);
-    else this.hidden.delete(deviceId);
+    if (hidden.count > 0) this.hidden.set(stage, hidden);
+    else this.hidden.delete(stage);
   }
 
   /** Whether no correction but this one hides an instant. */
   isHiddenOnlyBy({ number }: HeldCorrection, deviceId: DeviceId, timestampMs: number): boolean {
-    return this.hidden.get(deviceId)?.isOnlyOf(timestampMs, number) ?? false;
+    return this.hidden.get(this.stageFor(deviceId, number))?.isOnlyOf(timestampMs, number) ?? false;
   }
 
   /** The first active correction after a number that takes a record of an instant, or shows one there, or null. */
-  nextTouching(deviceId: DeviceId, timestampMs: number, afterNumber: number): HeldCorrection | null {
-    const number = this.hidden.get(deviceId)?.ownerAfter(timestampMs, afterNumber) ?? 0;
-    return number === 0 ? null : this.#activeWith(deviceId, number);
+  nextTouching(stage: DeviceId, timestampMs: number, afterNumber: number): HeldCorrection | null {
+    const number = this.hidden.get(stage)?.ownerAfter(timestampMs, afterNumber) ?? 0;
+    return number === 0 ? null : this.#activeWith(deviceOf(stage), number);
   }
 
   /** The first active correction after a number that takes the record of an instant; null if there is none. */
-  takerOf(deviceId: DeviceId, timestampMs: number, afterNumber: number): HeldCorrection | null {
-    let next = this.nextTouching(deviceId, timestampMs, afterNumber);
-    while (next !== null && sourceIndex(next, deviceId, timestampMs) < 0)
-      next = this.nextTouching(deviceId, timestampMs, next.number);
+  takerOf(stage: DeviceId, timestampMs: number, afterNumber: number): HeldCorrection | null {
+    let next = this.nextTouching(stage, timestampMs, afterNumber);
+    while (next !== null && sourceIndex(next, deviceOf(stage), timestampMs) < 0)
+      next = this.nextTouching(stage, timestampMs, next.number);
     return next;
   }
 
@@ -94,7 +102,7 @@ export class CorrectionsOfApp {
     let depth = 0;
     for (const alias of this.aliases.shownAs(deviceId))
       for (const item of this.activeOf.get(alias.deviceId) ?? []) depth = Math.max(depth, item.depth);
-    for (const number of this.hidden.get(deviceId)?.ownersAt(times, byMs) ?? [])
+    for (const number of this.hidden.get(this.stageFor(deviceId))?.ownersAt(times, byMs) ?? [])
       depth = Math.max(depth, this.#activeWith(deviceId, number).depth);
     return depth;
   }
@@ -157,6 +165,11 @@ export function countSince({ byId }: CorrectionsOfApp, startMs: number) {
       records += timestampMs.length - countBefore(timestampMs, startMs - (lastMs - correction.lastMs));
   }
   return { active, records };
+}
+
+/** What a device shows as that a correction assigned: another one, or its own stage. */
+export function assignedTo({ deviceId, target }: Correction): DeviceId {
+  return target!.deviceId === deviceId ? stageOf(deviceId) : target!.deviceId;
 }
 
 /** The devices that a correction touches. */
@@ -232,7 +245,8 @@ export function hasMerged({ rowsUpTo }: HeldCorrection, index: number, sequence:
 export interface CorrectedRow {
   readonly item: HeldCorrection;
   readonly index: number;
-  readonly deviceId: DeviceId;
+  /** The device that has it, or its stage. */
+  readonly stage: DeviceId;
   readonly timestampMs: number;
   /** The later correction that touches it; null if answers show it. */
   coveredBy: HeldCorrection | null;
@@ -247,18 +261,18 @@ export interface CorrectedRow {
  */
 export function rowsAfter(app: CorrectionsOfApp, deviceId: DeviceId, timestampMs: number): CorrectedRow[] {
   const rows: CorrectedRow[] = [];
-  let [device, timeMs, number] = [deviceId, timestampMs, 0];
+  let [stage, timeMs, number] = [deviceId, timestampMs, 0];
   let userId: string | null = null;
-  /** The row that lies at this device and time; null if what lies there was reported. */
+  /** The row that lies at this stage and time; null if what lies there was reported. */
   let last: CorrectedRow | null = null;
   for (;;) {
-    const link = app.aliases.linkOf(device);
+    const link = app.aliases.linkOf(stage);
     const next: HeldCorrection | null =
-      last === null ? app.nextTouching(device, timeMs, number) : app.takerOf(device, timeMs, number);
+      last === null ? app.nextTouching(stage, timeMs, number) : app.takerOf(stage, timeMs, number);
     if (next === null && link !== null) {
       const first = app.nextTouching(link.toId, timeMs, 0);
       if (first !== null && first.number < link.number) return rows; // It was hidden there already.
-      device = link.toId;
+      stage = link.toId;
       number = link.number;
       last = null;
       userId = link.userId ?? userId;
@@ -268,15 +282,15 @@ export function rowsAfter(app: CorrectionsOfApp, deviceId: DeviceId, timestampMs
     if (last !== null) last.coveredBy = next;
     const { target }: Correction = next.correction;
     if (target === null) return rows;
-    const source: number = sourceIndex(next, device, timeMs);
-    const index: number = source >= 0 ? source : targetIndex(next, device, timeMs);
+    const source: number = sourceIndex(next, deviceOf(stage), timeMs);
+    const index: number = source >= 0 ? source : targetIndex(next, deviceOf(stage), timeMs);
     if (source >= 0) {
-      device = target.deviceId;
+      stage = app.stageFor(target.deviceId, next.number);
       timeMs += target.byMs;
       userId = target.userId ?? userId;
     }
     number = next.number;
-    last = { item: next, index, deviceId: device, timestampMs: timeMs, coveredBy: null, userId };
+    last = { item: next, index, stage, timestampMs: timeMs, coveredBy: null, userId };
     rows.push(last);
   }
 }
@@ -285,11 +299,13 @@ export function rowsAfter(app: CorrectionsOfApp, deviceId: DeviceId, timestampMs
 export function coverOf(
   app: CorrectionsOfApp,
   { number }: HeldCorrection,
-  deviceId: DeviceId,
+  stage: DeviceId,
   timestampMs: number,
 ): HeldCorrection | null {
-  const taker = app.takerOf(deviceId, timestampMs, number);
+  const taker = app.takerOf(stage, timestampMs, number);
   const { underWay } = app;
   if (taker !== null || underWay === null) return taker;
-  return underWay.number > number && sourceIndex(underWay, deviceId, timestampMs) >= 0 ? underWay : null;
+  const deviceId = deviceOf(stage);
+  const isTaking = underWay.number > number && app.stageFor(deviceId) === stage;
+  return isTaking && sourceIndex(underWay, deviceId, timestampMs) >= 0 ? underWay : null;
 }

@@ -1,5 +1,6 @@
 import { countBefore } from "../../lib/tables/sorted-numbers.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
+import { deviceOf } from "../../model/device-alias.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import { createReportBatchBuilder, type RowBatch } from "../../model/report-batch.ts";
 import type { TimeRange } from "../../model/time/range.ts";
@@ -11,7 +12,7 @@ import type { Instants } from "./instants.ts";
 /** Rows of a batch: about a millisecond to write as text. */
 const ROWS_A_BATCH = 2048;
 
-/** The hidden instants of an app, or of some of its devices, as keys that a read of the archive leaves out. */
+/** The hidden instants of an app, or of some devices and stages, as keys that a read of the archive leaves out. */
 export class HiddenRows {
   readonly #appId: AppId;
   readonly #app: CorrectionsOfApp;
@@ -26,11 +27,12 @@ export class HiddenRows {
 
   /** The keys of a range of devices whose ids come after `afterId` and not after `lastId`; null for no limit. */
   *ofDevices(range: TimeRange, afterId: DeviceId | null, lastId: DeviceId | null): Iterable<HiddenKeys> {
-    for (const [deviceId] of this.#devices()) {
+    for (const [stage] of this.#devices()) {
+      const deviceId = deviceOf(stage);
       const isWithin =
         (afterId === null || compareUtf8(deviceId, afterId) > 0) &&
         (lastId === null || compareUtf8(deviceId, lastId) <= 0);
-      const keys = isWithin ? new HiddenRows(this.#appId, this.#app, [deviceId]).within(range) : null;
+      const keys = isWithin ? new HiddenRows(this.#appId, this.#app, [stage]).within(range) : null;
       if (keys !== null) yield keys;
     }
   }

@@ -108,12 +108,13 @@ export class RowMover {
   /** Moves reported records of a device out of sight, or back. */
   *#moveReported(
     { type, appId }: CorrectionEffect,
-    { deviceId, timestampMs }: DeviceTimes,
+    { deviceId, stage, timestampMs }: DeviceTimes,
   ): Iterable<ChangedPlace> {
     for (const times of slicesOf(timestampMs)) {
       const visible = this.#visible(appId, deviceId);
       const hidden = this.#apps.findOrAddHidden(appId);
-      const unseen = { app: hidden, device: hidden.findOrAdd(deviceId) };
+      // At a stage records are copies, so nothing moves.
+      const unseen = { app: hidden, device: hidden.findOrAdd(stage) };
       const [from, to] = type === "make" ? [visible, unseen] : [unseen, visible];
       if (type === "make") this.#aliasRows.removeCopies(visible, times);
       this.#moveRows(from, to, times);

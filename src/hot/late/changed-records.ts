@@ -117,8 +117,10 @@ export class ChangedRecords {
     return saved;
   }
 
+  /** Whether a record in memory is one that changed. After one is gone, there may be a copy of what took its place. */
   has({ columns, number }: Pick<Device, "columns" | "number">, timestampMs: number): boolean {
-    return this.#records.get(columns)?.get(number)?.has(timestampMs) === true;
+    const saved = this.savedOf(columns, number, timestampMs);
+    return saved !== undefined && saved?.isGone !== true;
   }
 
   /** The record before it changed, null if it did not exist, undefined if it did not change. */

@@ -50,15 +50,21 @@ export class LateScan {
   readonly #dictionary: Dictionary;
   readonly #name: string | null;
   readonly #originals: boolean;
+  readonly #idOf: (device: Device) => DeviceId;
 
-  /** `name` is unique to the source; null if the rows need no version. `originals` excludes rows of corrections. */
+  /**
+   * `name` is unique to the source; null if the rows need no version. `originals` excludes rows of corrections. `idOf`
+   * gives the id under which rows of a device are read.
+   */
   constructor(
     source: LateSource,
     ledger: DayLedger,
     dictionary: Dictionary,
     name: string | null,
     originals = false,
+    idOf = ({ id }: Device) => id,
   ) {
+    this.#idOf = idOf;
     this.#originals = originals;
     this.#source = source;
     this.#ledger = ledger;
@@ -110,8 +116,9 @@ export class LateScan {
     for (const { device, startMs, endMs } of this.#source.deviceRanges(range)) {
       // A report may come in between two batches, so the rows of the track are located by time again.
       const pick = (chunk: Chunk, row: number) => this.#pick(device, chunk, row);
+      const id = this.#idOf(device);
       for (let fromMs = startMs; fromMs < endMs; ) {
-        fromMs = collector.addRows(device, fromMs, endMs, pick);
+        fromMs = collector.addRows(device, fromMs, endMs, pick, id);
         if (++looks < LOOKS_A_STEP && !collector.isFull) continue;
         yield collector.build();
         collector = new RowCollector(ROWS_A_BATCH, this.#dictionary);

@@ -40,15 +40,18 @@ export class RowCollector {
     return this.#rows.isFull || (this.#fixes !== null && this.#fixes.count >= this.#rowsMax);
   }
 
-  /** Adds a device's rows from an instant on until the collector is full. Returns the instant to continue from. */
-  addRows(device: Device, fromMs: number, endMs: number, pick: PickRow): number {
+  /**
+   * Adds a device's rows from an instant on until the collector is full, perhaps under another id. Returns the instant
+   * to continue from.
+   */
+  addRows(device: Device, fromMs: number, endMs: number, pick: PickRow, id = device.id): number {
     const from = device.countBefore(fromMs);
     const to = Math.min(device.countBefore(endMs), from + this.#rows.room);
     let nextMs = endMs;
     device.runs(from, to, (chunk, rowFrom, rowTo) => {
       for (let row = rowFrom; row < rowTo && nextMs === endMs; row++) {
         if (this.isFull) nextMs = timestampAt(chunk, row);
-        else this.#add(device, pick(chunk, row));
+        else this.#add(id, device, pick(chunk, row));
       }
     });
     if (nextMs < endMs || device.countBefore(endMs) === to) return nextMs;
@@ -67,7 +70,7 @@ export class RowCollector {
     return { ...this.#rows.build(), fixes: this.#fixes?.build() ?? null };
   }
 
-  #add({ id, number, columns }: Device, picked: PickedRow | null): void {
+  #add(id: DeviceId, { number, columns }: Device, picked: PickedRow | null): void {
     if (picked === null) return;
     const { chunk, row, fixCount } = picked;
     this.#rows.add(id, chunk, row);

@@ -198,7 +198,7 @@ class Corrector {
     const ofApp = hot.corrections.find(appId)!;
     const shownId = ofApp.aliases.of(deviceId)?.shownId ?? deviceId;
     const newestMs = hot.findApp(appId)?.find(shownId)?.newestMs ?? Number.NEGATIVE_INFINITY;
-    return timeMs >= newestMs && !ofApp.isHidden(shownId, timeMs);
+    return timeMs >= newestMs && !ofApp.isHidden(ofApp.stageFor(shownId), timeMs);
   }
 
   /** Makes all that a device reports show as another's. */

@@ -10,24 +10,25 @@ import type { DeviceId } from "../../model/ids.ts";
 export function findLater(app: CorrectionsOfApp, item: HeldCorrection): string[] {
   const ids = new Map<number, string>();
   for (const deviceId of devicesOf(item.correction)) {
-    const link = app.aliases.linkOf(deviceId);
+    const stage = app.stageFor(deviceId, item.number);
+    const link = app.aliases.linkOf(stage);
     if (link !== null && link.number > item.number) ids.set(link.number, link.id);
     for (const times of timesOn(item, deviceId))
-      for (const timeMs of times) addLater(app, deviceId, timeMs, item.number, ids);
+      for (const timeMs of times) addLater(app, stage, timeMs, item.number, ids);
   }
   return inOrder(ids);
 }
 
-/** Adds the active corrections after a number that touch an instant: their ids, by number. */
+/** Adds the active corrections after a number that touch an instant of a device or stage: their ids, by number. */
 export function addLater(
   app: CorrectionsOfApp,
-  deviceId: DeviceId,
+  stage: DeviceId,
   timeMs: number,
   number: number,
   ids: Map<number, string>,
 ): void {
-  let next = app.nextTouching(deviceId, timeMs, number);
-  for (; next !== null; next = app.nextTouching(deviceId, timeMs, next.number))
+  let next = app.nextTouching(stage, timeMs, number);
+  for (; next !== null; next = app.nextTouching(stage, timeMs, next.number))
     ids.set(next.number, next.correction.id);
 }
 

@@ -71,8 +71,6 @@ export function parseNewCorrection(given: Readonly<Record<string, unknown>>): Re
   )
     return fail(`note must be at most ${CORRECTION_NOTE_CHARACTERS_MAX} characters`);
   const isOfDevice = known === "assign" && SELECTION_MEMBERS.every((name) => members[name] === undefined);
-  if (isOfDevice && members.to_device_id === undefined)
-    return fail("to_device_id is required, or timestamps, or start and end");
   const selection = isOfDevice ? ok(EVERYTHING) : parseSelection(members);
   if (!selection.ok) return selection;
   const target = parseTarget(known, deviceId as DeviceId, members);

@@ -1,5 +1,6 @@
 import type { AppDevices } from "../../hot/app-devices.ts";
 import { type HeldCorrection, targetTimes } from "../../hot/hidden/held-correction.ts";
+import type { HiddenRows } from "../../hot/hidden/hidden-rows.ts";
 import { Instants } from "../../hot/hidden/instants.ts";
 import { PageBuilder } from "../../hot/scan/page-builder.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -157,11 +158,17 @@ async function findHidden(
   caller: Caller,
 ): Found {
   const { hot } = dependencies;
-  const own = await findReported(dependencies, appId, deviceId, hot.findHidden(appId), timestampMs, caller);
-  if (!own.ok || own.value !== null) return own;
+  const ofApp = hot.corrections.find(appId)!;
+  if (!ofApp.aliases.hasStage(deviceId)) {
+    const app = hot.findHidden(appId);
+    const own = await findReported(dependencies, appId, deviceId, app, null, timestampMs, caller);
+    if (!own.ok || own.value !== null) return own;
+  }
   for (const alias of hot.aliases(appId, deviceId)) {
-    const app = hot.findAliased(appId);
-    const match = await findReported(dependencies, appId, alias.deviceId, app, timestampMs, caller);
+    const { via, deviceId: reportedId } = alias;
+    if (via.slice(0, -1).some((id) => ofApp.isHidden(id, timestampMs))) continue;
+    const [app, hidden] = [hot.findAliased(appId), hot.hiddenRows(appId, reportedId)];
+    const match = await findReported(dependencies, appId, reportedId, app, hidden, timestampMs, caller);
     if (!match.ok) return match;
     if (match.value === null) continue;
     return ok(alias.userId === null ? match.value : { ...match.value, user_id: alias.userId });
@@ -169,12 +176,13 @@ async function findHidden(
   return ok(null);
 }
 
-/** A device's record as it was reported, in memory or archived; null if there is none. */
+/** A device's record as it was reported, in memory or archived and not hidden; null if there is none. */
 async function findReported(
   dependencies: NewestDependencies,
   appId: AppId,
   deviceId: DeviceId,
   app: AppDevices | null,
+  hiddenRows: HiddenRows | null,
   timestampMs: number,
   caller: Caller,
 ): Found {
@@ -196,7 +204,8 @@ async function findReported(
         const { app, device } = place();
         const late = app === null || device === null ? null : await hot.lateRows(app, device).whole(range);
         const parts = partsOfDay(utcDayOf(timestampMs));
-        const scan = { appId, deviceId, userId: null, range, accuracyMetersMax: null, parts, late };
+        const hidden = hiddenRows?.within(range) ?? null;
+        const scan = { appId, deviceId, userId: null, range, accuracyMetersMax: null, parts, late, hidden };
         return firstOf(await session.page(scan, "desc", 0, 1));
       }),
   });

@@ -30,8 +30,9 @@ const DAYS_AT_ONCE = 7;
 const NAMED_TIMES_MAX = 3;
 
 /**
- * Counts the records of a device that is to show as another, and finds why it can't. A device may show others: all of
- * them then show as the last one. Both devices must show as themselves, so a chain is undone from its end.
+ * Counts the records of a device that is to show as another, or as another user's, and finds why it can't. A device may
+ * show others: all of them then show as the last one. Neither device may be assigned, so a chain is undone from its
+ * end.
  */
 export async function planAssignment(
   dependencies: NewestDependencies,
@@ -51,8 +52,9 @@ export async function planAssignment(
   }
   const corrections = hot.corrections.find(appId);
   const aliases = corrections?.aliases;
-  // Both devices, and those that show as one of them.
-  const together = 2 + [deviceId, toId].reduce((sum, id) => sum + (aliases?.shownAs(id).length ?? 0), 0);
+  // Both devices, or one and its stage, and those that show as one of them.
+  const ids = new Set([deviceId, toId]);
+  const together = [...ids].reduce((sum, id) => sum + (aliases?.shownAs(id).length ?? 0), 2);
   if (together > ALIASES_OF_DEVICE_MAX) {
     const message = `at most ${ALIASES_OF_DEVICE_MAX} devices show as one: undo one of their assignments first`;
     return fail({ kind: "invalid_parameter", message });
@@ -71,6 +73,7 @@ export async function planAssignment(
     lastMs = times.at(-1)!;
     if (first.length < SAMPLE_RECORDS_MAX)
       first = joinedNumbers([first, times]).subarray(0, SAMPLE_RECORDS_MAX);
+    if (toId === deviceId) continue;
     const isKnown = findDevice(dependencies, appId, toId).ok; // It may not have reported yet.
     const theirs = isKnown ? await readTimes(dependencies, appId, toId, range, caller) : ok(NO_TIMES);
     if (!theirs.ok) return theirs;

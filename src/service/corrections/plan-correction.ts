@@ -9,6 +9,7 @@ import {
   type CorrectionAction,
   type CorrectionTarget,
 } from "../../model/correction.ts";
+import { deviceOf } from "../../model/device-alias.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
@@ -129,17 +130,19 @@ async function findRefusal(
   if (message !== null) return fail({ kind: "invalid_parameter", message });
   const { deviceId, target } = wanted;
   if (target === null) return ok(null);
-  const link = hot.corrections.find(appId)?.aliases.linkOf(target.deviceId) ?? null;
-  if (link !== null) return fail(assignedError(target.deviceId, link));
+  const aliases = hot.corrections.find(appId)?.aliases;
+  const link = aliases?.linkOf(target.deviceId) ?? null;
+  if (link !== null && aliases?.hasStage(target.deviceId) === false)
+    return fail(assignedError(target.deviceId, link));
   const instant = await findTaken(dependencies, appId, deviceId, target, timestampMs, caller);
   if (!instant.ok) return instant;
   if (instant.value === null) return ok(null);
   return fail({ kind: "record_exists", deviceId: target.deviceId, timestampMs: instant.value });
 }
 
-/** The error if a device of a correction shows as another. */
-export function assignedError(deviceId: DeviceId, { toId, id }: AliasLink): ServiceError {
-  return { kind: "device_assigned", deviceId, toId, correctionId: id };
+/** The error if a device of a correction is assigned. */
+export function assignedError(deviceId: DeviceId, { toId, userId, id }: AliasLink): ServiceError {
+  return { kind: "device_assigned", deviceId, toId: deviceOf(toId), userId, correctionId: id };
 }
 
 /** Why records can't have other times; null if they can. */

@@ -1,6 +1,6 @@
 import type { AppDevices } from "../../hot/app-devices.ts";
 import type { Device } from "../../hot/devices/device.ts";
-import type { CorrectionsOfApp, HeldCorrection } from "../../hot/hidden/held-correction.ts";
+import { assignedTo, type CorrectionsOfApp, type HeldCorrection } from "../../hot/hidden/held-correction.ts";
 import { PageBuilder } from "../../hot/scan/page-builder.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
@@ -23,7 +23,8 @@ const STEP_ROWS = 2048;
 
 /**
  * The ids of later active corrections of records that an assigned device reported, the oldest first: of the device that
- * it shows as, at an instant that it has; and the next assignment of a chain.
+ * it shows as, at an instant that it has; and the next assignment of a chain. Of a device that is assigned to a user
+ * alone, all later ones.
  */
 export async function findLaterOfAlias(
   dependencies: NewestDependencies,
@@ -32,12 +33,16 @@ export async function findLaterOfAlias(
   { number, correction }: HeldCorrection,
   caller: Caller,
 ): Promise<Result<string[], ServiceError>> {
-  const toId = correction.target!.deviceId;
+  const { deviceId, target } = correction;
+  const toId = assignedTo(correction);
   const ids = new Map<number, string>();
   const link = ofApp.aliases.linkOf(toId);
   if (link !== null) ids.set(link.number, link.id); // A later one, since a device that has one can't be named.
   const touched = ofApp.hidden.get(toId)?.timesAfter(number) ?? NO_TIMES;
-  const reported = await findReportedAt(dependencies, appId, correction.deviceId, touched, caller);
+  const reported =
+    toId !== target!.deviceId
+      ? ok(touched)
+      : await findReportedAt(dependencies, appId, deviceId, touched, caller);
   if (!reported.ok) return reported;
   for (const timeMs of reported.value) addLater(ofApp, toId, timeMs, number, ids);
   return ok(inOrder(ids));
@@ -109,6 +114,7 @@ export async function findNewestApart(
   );
   if (!newest.ok) return newest;
   const toId = correction.target!.deviceId;
+  if (toId === correction.deviceId) return ok({ newest: newest.value, newestOfTarget: null });
   const ofTarget = await findNewestReported(dependencies, appId, hot.findApp(appId), toId, caller);
   return ofTarget.ok ? ok({ newest: newest.value, newestOfTarget: ofTarget.value }) : ofTarget;
 }

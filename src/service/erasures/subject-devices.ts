@@ -16,7 +16,10 @@ export function devicesShownAs(
   return [...new Set([...deviceIds, ...aliases.map((alias) => alias.deviceId)])];
 }
 
-/** The devices that reported anything with a user, in memory or archived, retained or not; in no order. */
+/**
+ * The devices that reported anything with a user, in memory or archived, retained or not, and those that are assigned
+ * to the user; in no order.
+ */
 export async function devicesOfUser(
   dependencies: ArchiveDependencies,
   appId: AppId,
@@ -24,7 +27,12 @@ export async function devicesOfUser(
   caller: Caller,
 ): Promise<Result<DeviceId[], ServiceError>> {
   const { hot, archive } = dependencies;
-  const ids = new Set<DeviceId>();
+  const assigned = hot.corrections
+    .list(appId, null, true)
+    .filter(({ correction: { isOfDevice, target } }) => {
+      return isOfDevice === true && target?.userId === userId;
+    });
+  const ids = new Set(assigned.map(({ correction }) => correction.deviceId));
   const user = hot.dictionary.findUser(userId);
   for (const app of user === null ? [] : hot.reportedPlaces(appId))
     for (const block of app.users.devicesWithRecords(() => user!).blocks())

@@ -5,6 +5,7 @@ import type { LateScan } from "../../hot/late/late-rows.ts";
 import { type DeviceBlocks, NO_DEVICES } from "../../hot/scan/memory-scan.ts";
 import { type Steps, sortInSteps } from "../../lib/schedule/steps.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
+import { deviceOf } from "../../model/device-alias.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { ExportQuery } from "./export-formats.ts";
 
@@ -139,5 +140,5 @@ function* shownBehind(app: AppDevices | null, afterId: DeviceId | null, max: num
 export function correctedDevices({ corrections }: Pick<HotStore, "corrections">, appId: AppId): DeviceId[] {
   const ofApp = corrections.find(appId);
   if (ofApp === null) return [];
-  return [...ofApp.hidden.keys(), ...ofApp.aliases.all().map(({ deviceId }) => deviceId)];
+  return [...[...ofApp.hidden.keys()].map(deviceOf), ...ofApp.aliases.all().map(({ deviceId }) => deviceId)];
 }

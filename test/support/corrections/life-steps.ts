@@ -144,7 +144,12 @@ const merge = fc
     }),
   );
 
-const wanted = fc.oneof(hide, move, shift, assign, merge);
+/** Assigns a whole device to a user alone. */
+const give = fc
+  .tuple(fc.constantFrom(...DEVICES), fc.constantFrom("v", "w"))
+  .map(([device_id, to_user_id]): WantedCorrection => ({ action: "assign", device_id, to_user_id }));
+
+const wanted = fc.oneof(hide, move, shift, assign, merge, give);
 
 const erased = fc
   .tuple(

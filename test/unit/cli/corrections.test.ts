@@ -70,6 +70,10 @@ async function expectStory(run: Run, startMs: number, positions: () => Promise<n
   });
   expect((await run("undo", assignment.id)).code).toBe(0);
   expect(await positions()).toBe(5);
+  const given = await run("assign", "bus", "--to-user", "ada");
+  expect(given.error).toBe(merged.error);
+  expect((await run("assign", "bus", "--to-user", "bob")).error).toContain('shows as that of the user "ada"');
+  expect((await run("undo", given.out.trim())).code).toBe(0);
   expect((await run("undo", "01KDTV3GZ8Q3M5T7V9X1Z3B5D7")).code).toBe(1);
   expect(await run("hide", "bus", "--at", "7")).toMatchObject({
     code: 1,

@@ -62,3 +62,23 @@ test("after a restart a corrected record shows once the assignment of its device
     ],
   });
 });
+
+test("a seal that begins before a device is assigned to a user drops the copies of what it archives", async () => {
+  const meanwhile = { sealsMeanwhile: true, fault: null };
+  const timestamp = Date.UTC(2026, 0, 14, 23);
+  await liveAgain({
+    seed: 1,
+    first: [0, 1, 2].map((ms) => ({
+      device_id: "a",
+      timestamp: timestamp + ms,
+      latitude: 42.36,
+      longitude: 1,
+    })),
+    steps: [
+      { does: "wait", hours: 24 },
+      { does: "correct", wanted: { action: "assign", device_id: "a", to_user_id: "v" }, ...meanwhile },
+      { does: "undo", index: 0, ...meanwhile },
+      { does: "seal", fault: null },
+    ],
+  });
+});

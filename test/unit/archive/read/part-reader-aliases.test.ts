@@ -13,9 +13,10 @@ import type { ArchiveSession } from "../../../../src/archive/read/archive-sessio
 import { createLateTable, dropLateTable } from "../../../../src/archive/read/late-tables.ts";
 import type { PartReader } from "../../../../src/archive/read/part-reader.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
-import type { DeviceAlias } from "../../../../src/model/device-alias.ts";
+import { type DeviceAlias, deviceOf as deviceOfStage, stageOf } from "../../../../src/model/device-alias.ts";
 import { BoundingBox } from "../../../../src/model/geo/bounding-box.ts";
 import type { AppId, DeviceId, UserId } from "../../../../src/model/ids.ts";
+import type { RowBatch } from "../../../../src/model/report-batch.ts";
 import type { TimeRange } from "../../../../src/model/time/range.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
@@ -108,9 +109,18 @@ function batchesOf(reports: readonly Report[]): OverlayRows {
     days: [...new Set(reports.map((report) => utcDayOf(timeOf(report))))].sort((a, b) => a - b),
     *batches() {
       for (let start = 0; start < reports.length; start += 7)
-        yield rowBatchOf(reports.slice(start, start + 7));
+        yield withStage(rowBatchOf(reports.slice(start, start + 7).map(withoutStage)));
     },
   };
+}
+
+/** A report may not name a stage, so another text stands for it. */
+function withoutStage(report: Report): Report {
+  return report.device_id === STAGE ? { ...report, device_id: "stage" } : report;
+}
+
+function withStage(batch: RowBatch): RowBatch {
+  return { ...batch, texts: batch.texts.map((text) => (text === "stage" ? STAGE : text)) };
 }
 
 function keysOf(keys: readonly Key[]): OverlayRows {
@@ -121,13 +131,15 @@ function keysOf(keys: readonly Key[]): OverlayRows {
 }
 
 function arbitraryKeys(range: TimeRange, share: number): Key[] {
-  return DEVICES.flatMap((deviceId) =>
-    FILES_OF_DAYS.flatMap((_, day) =>
-      INSTANT_MS.map((ms) => ({ deviceId, timestampMs: FIRST_MS + day * MS_PER_DAY + ms })),
-    ),
-  ).filter(
-    ({ timestampMs }) => random() < share && timestampMs >= range.startMs && timestampMs < range.endMs,
-  );
+  return [...DEVICES, STAGE]
+    .flatMap((deviceId) =>
+      FILES_OF_DAYS.flatMap((_, day) =>
+        INSTANT_MS.map((ms) => ({ deviceId, timestampMs: FIRST_MS + day * MS_PER_DAY + ms })),
+      ),
+    )
+    .filter(
+      ({ timestampMs }) => random() < share && timestampMs >= range.startMs && timestampMs < range.endMs,
+    );
 }
 
 interface Asked {
@@ -136,19 +148,30 @@ interface Asked {
   readonly expected: readonly Report[];
 }
 
+/** Of one device that may be assigned to a user alone. */
+const STAGE = stageOf(DEVICES[0]!);
+
 /** Some devices show as others, in an order of their own. */
 function arbitraryAliases(): DeviceAlias[] {
   const targets = DEVICES.slice(0, 2);
-  const ranks = [1, 2, 3, 4].sort(() => random() - 0.5);
-  return DEVICES.slice(2)
+  const hasStage = random() < 0.5;
+  const ranks = [2, 3, 4, 5].sort(() => random() - 0.5);
+  const others = DEVICES.slice(2)
     .map((deviceId, index) => ({ deviceId, index, shownId: pick([...targets, "unknown" as DeviceId]) }))
     .map(({ deviceId, index, shownId }) => ({
       ...{ deviceId, shownId },
-      via: [...(random() < 0.7 ? [] : [pick(DEVICES.slice(2))]), shownId],
+      via: [
+        ...(random() < 0.7 ? [] : [pick(DEVICES.slice(2))]),
+        shownId,
+        ...(hasStage && shownId === DEVICES[0] ? [STAGE] : []),
+      ],
       userId: pick([null, ...USERS, "w" as UserId]),
       rank: ranks[index]!,
     }))
     .filter(() => random() < 0.7);
+  if (!hasStage) return others;
+  const itself = { deviceId: DEVICES[0]!, shownId: DEVICES[0]!, via: [STAGE], userId: pick(USERS), rank: 1 };
+  return [itself, ...others];
 }
 
 function arbitraryAsked(): Asked {
@@ -158,15 +181,17 @@ function arbitraryAsked(): Asked {
   masks = random() < 0.5 ? drawn.masks : NO_MASKS;
   unmasked = masks === NO_MASKS ? rows : rows.filter((row) => !drawn.isMasked(row));
   const every = arbitraryAliases();
-  const shownIds = DEVICES.filter((id) => !every.some(({ deviceId }) => deviceId === id));
+  const shownIds = DEVICES.filter(
+    (id) => !every.some(({ deviceId, shownId }) => deviceId === id && shownId !== id),
+  );
   const deviceId = pick([null, null, ...shownIds]);
   const hidden = random() < 0.5 ? [] : arbitraryKeys(range, 0.2);
   const isHidden = (id: string, timestampMs: number) =>
     hidden.some((key) => key.deviceId === id && key.timestampMs === timestampMs);
   // A late row of a hidden key stands for a corrected record, which is shown.
-  const late = (random() < 0.5 ? [] : arbitraryKeys(range, 0.2)).map((key) =>
-    arbitraryReport(key.deviceId, key.timestampMs),
-  );
+  const late = (random() < 0.5 ? [] : arbitraryKeys(range, 0.2))
+    .filter(({ deviceId: id }) => id !== STAGE || every.some(({ via }) => via.includes(STAGE)))
+    .map((key) => arbitraryReport(key.deviceId, key.timestampMs));
   const ofScan = {
     ...{ appId: APP, deviceId, range },
     userId: pick([null, null, ...USERS, "w" as UserId]),
@@ -218,7 +243,7 @@ function visible(
   const byKey = new Map<string, Report>();
   for (const record of byRank) {
     const alias = aliasOf(record);
-    const shownId = alias?.shownId ?? deviceOf(record);
+    const shownId = alias?.shownId ?? deviceOfStage(deviceOf(record) as DeviceId);
     const key = `${timeOf(record)} ${shownId}`;
     const isOnWay = alias?.via.some((id) => isHidden(id, timeOf(record)));
     if (byKey.has(key) || isOnWay === true) continue;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Aliases } from "../../../../src/hot/hidden/aliases.ts";
+import { stageOf } from "../../../../src/model/device-alias.ts";
 import type { DeviceId, UserId } from "../../../../src/model/ids.ts";
 
 /* A device that was assigned shows as the end of its chain, and the nearest record of an instant wins. */
@@ -48,6 +49,21 @@ describe("Aliases", () => {
     expect(named(aliases, "c").map(([name, name2]) => [name, name2])).toEqual(
       ["b", "a", "x", "y", "z"].map((name) => [name, user("late")]),
     );
+  });
+
+  test("a device that is assigned to a user alone shows as itself, nearer than those that show as it", () => {
+    const aliases = aliasesOf(["x", "a", "first"]);
+    const stage = stageOf(id("a"));
+    aliases.add(id("a"), { id: "own", number: 2, toId: stage, userId: user("u") });
+    expect(named(aliases, "a")).toEqual([
+      ["a", user("u"), 1],
+      ["x", user("u"), 2],
+    ]);
+    expect(aliases.of(id("x"))).toMatchObject({ shownId: id("a"), via: [id("a"), stage] });
+    expect([aliases.hasStage(id("a")), aliases.hasStage(id("x"))]).toEqual([true, false]);
+    aliases.remove(id("a"));
+    expect(named(aliases, "a")).toEqual([["x", user("first"), 1]]);
+    expect(aliases.of(id("a"))).toBeNull();
   });
 
   test("undoing the last of a chain brings the device back with those that show as it", () => {

@@ -3,6 +3,7 @@ import { Corrections } from "../../../../src/hot/hidden/corrections.ts";
 import { type CorrectionsOfApp, rowsAfter } from "../../../../src/hot/hidden/held-correction.ts";
 import type { Correction, CorrectionTarget } from "../../../../src/model/correction.ts";
 import { correctionEntries } from "../../../../src/model/correction-pieces.ts";
+import { stageOf } from "../../../../src/model/device-alias.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { createReportBatchBuilder } from "../../../../src/model/report-batch.ts";
 
@@ -77,7 +78,7 @@ function described(id: string, deviceId: DeviceId, target: CorrectionTarget): Co
 }
 
 const placesOf = (story: Story, deviceId: DeviceId, timeMs: number) =>
-  rowsAfter(story.app, deviceId, timeMs).map((row) => [row.deviceId, row.timestampMs, row.userId]);
+  rowsAfter(story.app, deviceId, timeMs).map((row) => [row.stage, row.timestampMs, row.userId]);
 
 test("a report with 32 corrections upon its record looks at few others, however many the device has", () => {
   const story = new Story();
@@ -136,4 +137,18 @@ test("rowsAfter() sets the user of an assignment for reports of its records, not
   story.correct(OLD, 5, { deviceId: NEW, userId: "eve" });
   expect(placesOf(story, OLD, 5)).toEqual([[NEW, 5, "eve"]]);
   expect(placesOf(story, NEW, 5)).toEqual([[NEW, 5, null]]);
+});
+
+test("rowsAfter() goes on at the stage of a device that is assigned to a user alone", () => {
+  const story = new Story();
+  story.correct(OLD, 5);
+  story.assign(OLD, { userId: "eve" });
+  story.correct(OLD, 5, { byMs: 2 });
+  expect(placesOf(story, OLD, 5)).toEqual([
+    [OLD, 5, null],
+    [stageOf(OLD), 7, "eve"],
+  ]);
+  const [first] = rowsAfter(story.app, OLD, 5);
+  expect(first!.coveredBy).toBeNull(); // What shows of it is a copy.
+  expect([...story.app.hidden.keys()]).toEqual([OLD, stageOf(OLD)]);
 });

@@ -94,3 +94,24 @@ test("a correction that stays forgets which record was the newest after it, if t
   expect((await again.get(current)).status).toBe(404);
   await again.close();
 });
+
+test("what gives a device to an erased user is in the way, and goes with the erased device, archived or not", async () => {
+  for (const isSealed of [false, true]) {
+    const app = await createArchiveApp({ startMs: NOW_MS });
+    const time = isSealed ? NOW_MS - 10 * 86_400_000 : NOW_MS - 1000;
+    await app.store([report("van", time), report("bus", time)]);
+    await app.seal();
+    const id = await correct(app, { action: "assign", device_id: "van", to_user_id: "eve" });
+    for (const user_id of ["eve", "u"]) {
+      const { status, message } = await send(app, "/api/v1/erasures", { user_id });
+      expect([status, message.split(": ")[1]]).toEqual([409, id]);
+    }
+    const { status, erasure } = await send(app, "/api/v1/erasures", { device_id: "van" });
+    expect([status, erasure.corrections]).toEqual([200, 1]);
+    expect((await app.get("/api/v1/devices/van/locations/current")).status).toBe(404);
+    await app.store([report("van", NOW_MS - 500)]);
+    const { location } = (await app.get("/api/v1/devices/van/locations/current")).body;
+    expect(location.user_id).toBe("u");
+    await app.close();
+  }
+});

@@ -275,6 +275,57 @@ test("a report is merged into corrections of all devices that its record showed 
   expect(location).toMatchObject({ timestamp: timestamp + 500, ...moved });
 });
 
+test("all that a device reports shows with the user to whom it is assigned alone, until that is undone", async () => {
+  const app = await createBusApp();
+  const give = (body: object, path = PATH) =>
+    send(app, "POST", path, { action: "assign", device_id: "bus", ...body });
+  const moved = { device_id: "bus", timestamps: [NOON_MS - 2000], latitude: 1, longitude: 2 };
+  await send(app, "POST", PATH, { action: "move", ...moved });
+  const { sample } = (await give({ to_user_id: "eve" }, `${PATH}?dry_run=true`)).body;
+  expect(sample[1]).toMatchObject({ after: { device_id: "bus", user_id: "eve", latitude: 1 } });
+  const made = await give({ to_user_id: "eve" });
+  expect(made.body.correction).toMatchObject({ records: 3, to_user_id: "eve" });
+  await app.store([
+    { ...REPORT, timestamp: NOON_MS - 500, user_id: "bob" },
+    { ...REPORT, timestamp: NOON_MS - 2000, user_id: "bob", battery_level: 7 },
+  ]);
+  const hide = { action: "hide", device_id: "bus", timestamps: [NOON_MS - 3000] };
+  const { correction } = (await send(app, "POST", PATH, hide)).body;
+  const day = "start_date=2026-03-20&end_date=2026-03-20";
+  const recordsOf = async (path: string) =>
+    ((await app.get(`/api/v1/${path}?${day}`)).body.locations ?? []).map(
+      ({ timestamp, user_id, latitude, battery_level }) =>
+        [Number(timestamp) - NOON_MS, user_id, latitude, battery_level].filter(
+          (value) => value !== undefined,
+        ),
+    );
+  const ofEve = [
+    [-2000, "eve", 1, 7],
+    [-1000, "eve", 55.4],
+    [-500, "eve", REPORT.latitude],
+  ];
+  expect(await recordsOf("devices/bus/locations/history")).toEqual(ofEve);
+  expect(await recordsOf("users/eve/locations/history")).toEqual(ofEve);
+  expect(await recordsOf("users/bob/locations/history")).toEqual([]);
+  const assigned = `the device "bus" shows as that of the user "eve" since correction ${made.body.correction.id}`;
+  for (const again of [{ to_user_id: "ann" }, { to_device_id: "tram" }])
+    expect(await give(again)).toMatchObject({
+      status: 409,
+      body: { message: `${assigned}: undo that first` },
+    });
+  const refused = await send(app, "DELETE", `${PATH}/${made.body.correction.id}`);
+  expect(refused.body.message).toEndWith(`undo them first: ${correction.id}`);
+  for (const { id } of [correction, made.body.correction])
+    expect((await send(app, "DELETE", `${PATH}/${id}`)).status).toBe(200);
+  expect(await recordsOf("users/eve/locations/history")).toEqual([]);
+  expect(await recordsOf("devices/bus/locations/history")).toEqual([
+    [-3000, "ANONYMOUS", 53.4],
+    [-2000, "bob", 1, 7],
+    [-1000, "ANONYMOUS", 55.4],
+    [-500, "bob", REPORT.latitude],
+  ]);
+});
+
 test("a report of an assigned device brings its user into what a correction shows of the other device", async () => {
   const app = await createBusApp();
   const timestamp = NOON_MS - 10_000;
