@@ -119,12 +119,12 @@ export class RecordWriter {
   showNewest(app: AppDevices, device: number): void {
     if (this.showsAtEnd || app.isHidden || app.isAliased) return;
     const newest = app.archivedRows.newest(device);
-    app.showNewest(device, newest, this.#dictionary.userOf(profileAt(newest.chunk, newest.row)));
+    app.showNewest(device, newest, this.#dictionary.shownUserOf(profileAt(newest.chunk, newest.row)));
   }
 
   /** Publishes the newest records of all devices, none of which was published before. */
   showAllNewest(app: AppDevices): Steps<void> {
-    return app.showAll(({ chunk, row }) => this.#dictionary.userOf(profileAt(chunk, row)));
+    return app.showAll(({ chunk, row }) => this.#dictionary.shownUserOf(profileAt(chunk, row)));
   }
 
   /**

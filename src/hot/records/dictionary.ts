@@ -75,6 +75,12 @@ export class Dictionary {
     return this.#profiles.counted.at(profile, USER);
   }
 
+  /** The user that answers show for a profile. */
+  shownUserOf(profile: number): number {
+    const user = this.userOf(profile);
+    return user === NOT_CARRIED ? this.#anonymous : user;
+  }
+
   /** Each tuple is looked up when it is first needed. */
   translate({ texts, profiles, states }: ReportBatch): BatchTuples {
     const known = new Uint32Array(texts.length);

@@ -82,3 +82,19 @@ test("a seal that begins before a device is assigned to a user drops the copies 
     ],
   });
 });
+
+test("a device that was erased, reported without a user and erased again leaves the live stream", async () => {
+  const quietly = { sealsMeanwhile: false, fault: null };
+  const report = { device_id: "a", timestamp: Date.UTC(2026, 0, 15), latitude: 42.36, longitude: 1 };
+  await liveAgain({
+    seed: 1,
+    first: [report],
+    steps: [
+      { does: "wait", hours: 24 },
+      { does: "seal", fault: null },
+      { does: "erase", wanted: { device_id: "a" }, ...quietly },
+      { does: "report", reports: [report], ...quietly },
+      { does: "erase", wanted: { device_id: "a" }, ...quietly },
+    ],
+  });
+});
