@@ -368,6 +368,7 @@ class Life {
   async #erase(planned: PlannedErasure): Promise<boolean> {
     const { wanted, inTheWay, mayBeInTheWay } = planned;
     const dry = await this.#send("POST", "/api/v1/erasures?dry_run=true", wanted);
+    if (dry.status >= 500) return false;
     const { status, body } = await this.#send("POST", "/api/v1/erasures", wanted);
     if (status >= 500) {
       this.#mayBeErased = true;
