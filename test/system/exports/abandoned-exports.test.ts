@@ -143,7 +143,7 @@ for (const runtime of RUNTIMES) {
   });
 }
 
-describe.if(process.platform === "linux")("on Deno without --allow-run", () => {
+describe.if(process.platform === "linux" && DENO !== undefined)("on Deno without --allow-run", () => {
   beforeAll(() => serveArchivedDay(DENO_ALONE));
   afterAll(() => closePlace(place));
 
