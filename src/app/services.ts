@@ -108,6 +108,7 @@ export interface ServedDirectory
     | "exports"
     | "damage"
     | "eventStore"
+    | "lead"
   > {
   readonly schedule: Pick<SealSchedule, "state">;
   readonly watcher: Pick<Watcher, "backlog" | "isFailing">;

@@ -428,6 +428,7 @@ async function openTestStores(
       eventStore,
       watcher: { backlog: { devices: 0, behindMs: 0 }, isFailing: false },
       webhooks: await openTestWebhooks({ hot, append, clock, eventStore }),
+      lead: null,
     },
   };
 }

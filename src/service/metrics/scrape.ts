@@ -12,6 +12,7 @@ import type { SealSchedule } from "../upkeep/seal/schedule.ts";
 import type { EventStore } from "../watching/event-store.ts";
 import type { Watcher } from "../watching/watcher.ts";
 import type { WebhookDelivery } from "../webhooks/delivery.ts";
+import type { EventLead } from "../webhooks/event-lead.ts";
 import type { Durations, EventLoopMeter, Meters } from "./meters.ts";
 import { formatMetrics, Histogram, type MetricGroup, metricGroup, samplesBy } from "./metric.ts";
 import {
@@ -68,6 +69,8 @@ export interface OpenStores {
   readonly schedule: Pick<SealSchedule, "state">;
   readonly watcher: Pick<Watcher, "backlog" | "isFailing">;
   readonly eventStore: Pick<EventStore, "counts">;
+  /** Null if this process is not a node of a cluster. */
+  readonly lead: Pick<EventLead, "takeovers"> | null;
 }
 
 export interface BodyUsage {
@@ -91,7 +94,7 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
     watcherMetrics(() => dependencies.stores()?.watcher ?? null),
     mqttMetrics(dependencies.mqtt),
     webhookMetrics(() => dependencies.stores()?.webhooks?.delivery.meters ?? null),
-    eventMetrics(() => dependencies.stores()?.eventStore ?? null),
+    eventMetrics(dependencies.stores),
     doctorMetrics(dependencies.doctor, dependencies.findings),
     logMetrics(dependencies),
     clusterMetrics(dependencies.cluster),

@@ -5,6 +5,7 @@ import type { Findings } from "../queries/findings.ts";
 import type { EventStore } from "../watching/event-store.ts";
 import type { Watcher } from "../watching/watcher.ts";
 import type { DeliveryMeters } from "../webhooks/delivery.ts";
+import type { EventLead } from "../webhooks/event-lead.ts";
 import { type MetricGroup, metricGroup, samplesBy } from "./metric.ts";
 
 /*
@@ -174,16 +175,24 @@ export function webhookMetrics(meters: () => DeliveryMeters | null): MetricGroup
   );
 }
 
-/** Revisions of events of geofences and alerts; `events` is null until their store is open. */
-export function eventMetrics(events: () => Pick<EventStore, "counts"> | null): MetricGroup {
+/** Revisions of events of geofences and alerts; null until their store is open. `lead` is that of a node, or null. */
+export function eventMetrics(
+  stores: () => {
+    readonly eventStore: Pick<EventStore, "counts">;
+    readonly lead: Pick<EventLead, "takeovers"> | null;
+  } | null,
+): MetricGroup {
   return metricGroup(
     {
       wherehouse_events_total:
         "Events of geofences and alerts that were stored since the start, by kind and by what became of them: made, " +
         "changed, withdrawn.",
+      wherehouse_events_takeovers_total:
+        "How often this node of a cluster has begun to publish events and send webhooks, which one node does at a time.",
     },
     () => ({
-      wherehouse_events_total: [...(events()?.counts ?? [])].flatMap(([kind, counts]) =>
+      wherehouse_events_takeovers_total: stores()?.lead?.takeovers ?? null,
+      wherehouse_events_total: [...(stores()?.eventStore.counts ?? [])].flatMap(([kind, counts]) =>
         Object.entries(counts).map(([change, value]) => ({ labels: { kind, change }, value })),
       ),
     }),

@@ -29,6 +29,7 @@ export class EventLead {
   #ending: AbortController | null = null;
   #isClosed = false;
   #isHeld = () => false;
+  #takeovers = 0;
   #work: Promise<void> = Promise.resolve();
 
   constructor(dependencies: EventLeadDependencies) {
@@ -38,6 +39,11 @@ export class EventLead {
   /** Whether it is this node; asked before each piece of the work: the process may have been stopped meanwhile. */
   get isHere(): boolean {
     return this.#ending !== null && this.#isHeld();
+  }
+
+  /** How often this node has begun the work. */
+  get takeovers(): number {
+    return this.#takeovers;
   }
 
   /** This node has the lease, as long as `isHeld` says so. Terms rise from owner to owner. */
@@ -58,6 +64,7 @@ export class EventLead {
     }
     await shared.settle();
     if (signal.aborted) return;
+    this.#takeovers++;
     publisher.start();
     watchClock.takeOver();
     delivery?.start(term);

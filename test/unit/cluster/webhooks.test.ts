@@ -97,6 +97,7 @@ test("the next sending node continues where the last one stopped, even if that o
   await report(nodes[0]!);
   await arrived(12);
   expect(requests.length).toBe(12);
+  expect(nodes.map(({ app }) => app.directory.lead!.takeovers)).toEqual([2, 1, 1]);
 });
 
 test("after the sending node is killed, deliveries that were not in the log are repeated, and no event is missing", async () => {

@@ -5,6 +5,7 @@ import {
   type ClusterMeasures,
   clientMetrics,
   clusterMetrics,
+  eventMetrics,
   quarantineMetrics,
   watcherMetrics,
 } from "../../../../src/service/metrics/service-metrics.ts";
@@ -95,4 +96,13 @@ test("clusterMetrics() tells the lag in seconds and how many nodes there are, an
   expect(await values()).toEqual(["wherehouse_cluster_lag_seconds 1.25", "wherehouse_cluster_nodes 3"]);
   cluster = null;
   expect(await values()).toEqual([]);
+});
+
+test("a node of a cluster counts how often it took over events and webhooks; a single process has no such count", async () => {
+  const samplesOf = async (lead: { readonly takeovers: number } | null) => {
+    const text = await formatMetrics([eventMetrics(() => ({ eventStore: { counts: new Map() }, lead }))]);
+    return text.split("\n").filter((line) => line.startsWith("wherehouse_events_takeovers_total"));
+  };
+  expect(await samplesOf({ takeovers: 2 })).toEqual(["wherehouse_events_takeovers_total 2"]);
+  expect(await samplesOf(null)).toEqual([]);
 });
