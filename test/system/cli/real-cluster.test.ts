@@ -20,7 +20,7 @@ import { until } from "../../support/until.ts";
  * directory acts on all, and servers without a majority leave in force what was known.
  */
 
-const [BUN, DENO] = RUNTIMES as [(typeof RUNTIMES)[0], (typeof RUNTIMES)[0]];
+const [BUN, DENO = BUN] = RUNTIMES as [(typeof RUNTIMES)[0], (typeof RUNTIMES)[0]?];
 const NODES = [BUN, BUN, DENO];
 describe.if(hasNatsServer("tests of commands beside three real nodes"))(
   "three nodes over three servers",

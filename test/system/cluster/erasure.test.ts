@@ -32,7 +32,7 @@ const GONE = "phone-that-was-sold";
 const LATITUDE = 53.123456789;
 const LONGITUDE = -2.987654321;
 
-const [BUN, DENO] = RUNTIMES as readonly [(typeof RUNTIMES)[0], (typeof RUNTIMES)[0]];
+const [BUN, DENO = BUN] = RUNTIMES as readonly [(typeof RUNTIMES)[0], (typeof RUNTIMES)[0]?];
 
 interface ErasureAnswer {
   readonly state: string;

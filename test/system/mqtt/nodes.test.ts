@@ -27,7 +27,7 @@ import { openPublisher, type Publisher } from "./support/publisher.ts";
  * that does, the other goes on, with what waited at the broker meanwhile.
  */
 
-const [BUN, DENO] = RUNTIMES as [Runtime, Runtime];
+const [BUN, DENO = BUN] = RUNTIMES as [Runtime, Runtime?];
 const HAS_ALL = hasMosquitto("tests of MQTT with several nodes") && hasNatsServer("tests of MQTT with nodes");
 
 let nats: NatsCluster;
