@@ -94,13 +94,6 @@ test("BoxIndex finds what a scan of all boxes finds, while items come and go", (
   );
 });
 
-test("BoxIndex refuses to remove an item that it does not have", () => {
-  const index = new BoxIndex();
-  const item = { boxes: [boxOf({ x: 1, y: 1, width: 1, height: 1 })] };
-  index.add(item);
-  expect(() => index.remove({ ...item })).toThrow("what is removed is in the index");
-});
-
 /** As the boxes of an item are: none contains another. */
 function withoutContained(boxes: readonly Box[]): readonly Box[] {
   const [first, second] = boxes;
