@@ -172,14 +172,20 @@ class Life {
       await ask(this.app, "DELETE", `corrections/${known}`).catch(() => undefined); // Later ones stand in its way.
       return;
     }
-    const start = START_MS + this.#random() * (this.#clock.nowMs() - START_MS);
-    const range = { start: Math.floor(start), end: Math.floor(start + MS_PER_DAY * this.#random()) };
-    const selection = { device_id: DEVICES[this.#pick(DEVICES.length)]!, ...range };
-    const made = await ask(this.app, "POST", "corrections", { action: "hide", ...selection }).catch(
-      () => ({}),
-    );
+    const device_id = DEVICES[this.#pick(DEVICES.length)]!;
+    const to = this.#random() < 0.7 ? { to_user_id: "carla" } : { to_device_id: "van" };
+    const wanted = this.#random() < 0.6 ? this.#hiding() : { action: "assign", ...to };
+    const made = await ask(this.app, "POST", "corrections", { device_id, ...wanted }).catch(() => ({}));
     const { correction } = made as { readonly correction?: { readonly id: string } };
     if (correction !== undefined) this.#corrections.push(correction.id);
+  }
+
+  #hiding(): object {
+    const start = START_MS + this.#random() * (this.#clock.nowMs() - START_MS);
+    return {
+      ...{ action: "hide", start: Math.floor(start) },
+      end: Math.floor(start + MS_PER_DAY * this.#random()),
+    };
   }
 
   async #changeFence(): Promise<void> {
