@@ -5,6 +5,7 @@ import { Instants } from "../../hot/hidden/instants.ts";
 import { PageBuilder } from "../../hot/scan/page-builder.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { inOneStep } from "../../lib/schedule/steps.ts";
+import { hasNumber } from "../../lib/tables/sorted-numbers.ts";
 import { membersOf, type RecordMembers } from "../../model/correction.ts";
 import type { NewestAfter } from "../../model/correction-entry.ts";
 import type { ServiceError } from "../../model/errors.ts";
@@ -28,7 +29,7 @@ type Found = Promise<Result<RecordMembers | null, ServiceError>>;
 
 /**
  * A device's newest record beside some, which are sorted, and beside rows of corrections, if it shows one of those as
- * its newest. Otherwise null, and if there is none.
+ * its newest; its newest archived one, if only that is one of those. Otherwise null, and if there is none.
  */
 export async function findNewestWithout(
   dependencies: NewestDependencies,
@@ -38,12 +39,14 @@ export async function findNewestWithout(
   caller: Caller,
 ): Found {
   const device = dependencies.hot.findApp(appId)?.find(deviceId) ?? null;
-  if (device === null || !leaving.includes(device.newestMs)) return ok(null);
+  if (device === null) return ok(null);
+  const newestMs = hasNumber(leaving, device.newestMs) ? device.newestMs : device.archivedNewestMs;
+  if (!hasNumber(leaving, newestMs)) return ok(null);
   const { corrected } = device.columns;
-  const reported = leaving.filter((timeMs) => !corrected.has(device.number, timeMs));
+  const reported = leaving.filter((timeMs) => timeMs <= newestMs && !corrected.has(device.number, timeMs));
   const lastMs = reported.at(-1) ?? Number.NEGATIVE_INFINITY;
-  if (lastMs < device.newestMs) {
-    const newer = { startMs: lastMs + 1, endMs: device.newestMs + 1 };
+  if (lastMs < newestMs) {
+    const newer = { startMs: lastMs + 1, endMs: newestMs + 1 };
     const newest = await findLastReported(dependencies, appId, deviceId, newer, caller);
     if (!newest.ok || newest.value !== null || reported.length === 0) return newest;
   }

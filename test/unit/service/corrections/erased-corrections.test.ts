@@ -115,3 +115,22 @@ test("what gives a device to an erased user is in the way, and goes with the era
     await app.close();
   }
 });
+
+test("a late report to an archived record is laid over it once later ones are hidden and erased", async () => {
+  const app = await createArchiveApp({ startMs: NOW_MS });
+  const [first, second] = [NOW_MS - 10 * 86_400_000, NOW_MS - 10 * 86_400_000 + 1000];
+  await app.store([
+    { ...report("van", first), horizontal_accuracy: 5, user_id: null },
+    report("van", second),
+    report("van", NOW_MS - 1000),
+  ]);
+  await app.seal();
+  await correct(app, { action: "hide", device_id: "van", timestamps: [second] });
+  await app.store([{ ...report("van", first), latitude: 50, horizontal_accuracy: 900 }]);
+  await app.seal();
+  const erased = await send(app, "/api/v1/erasures", { device_id: "van", start: NOW_MS - 2000 });
+  expect(erased.status).toBe(200);
+  const { location } = (await app.get("/api/v1/devices/van/locations/current")).body;
+  expect(location).toMatchObject({ timestamp: first, latitude: 42.36, user_id: "u" });
+  await app.close();
+});
