@@ -283,6 +283,8 @@ export function rowsAfter(app: CorrectionsOfApp, deviceId: DeviceId, timestampMs
     const { target }: Correction = next.correction;
     if (target === null) return rows;
     const source: number = sourceIndex(next, deviceOf(stage), timeMs);
+    // Where an assignment led it, a row that is there is shown instead.
+    if (source < 0 && last === null && stage !== deviceId) return rows;
     const index: number = source >= 0 ? source : targetIndex(next, deviceOf(stage), timeMs);
     if (source >= 0) {
       stage = app.stageFor(target.deviceId, next.number);

@@ -80,6 +80,16 @@ function described(id: string, deviceId: DeviceId, target: CorrectionTarget): Co
 const placesOf = (story: Story, deviceId: DeviceId, timeMs: number) =>
   rowsAfter(story.app, deviceId, timeMs).map((row) => [row.stage, row.timestampMs, row.userId]);
 
+test("a report that an assignment leads to a row of another record goes into none", () => {
+  for (const target of [{ deviceId: NEW }, { userId: "ada" }]) {
+    const story = new Story();
+    story.assign(OLD, target);
+    story.correct("van" as DeviceId, 1, { deviceId: target.deviceId ?? OLD });
+    expect(rowsAfter(story.app, OLD, 1)).toEqual([]);
+    expect(rowsAfter(story.app, "van" as DeviceId, 1)).toHaveLength(1);
+  }
+});
+
 test("a report with 32 corrections upon its record looks at few others, however many the device has", () => {
   const story = new Story();
   for (let i = 0; i < 32; i++) {
