@@ -78,5 +78,5 @@ function rectangleOf(box: Box) {
 }
 
 function isSame<Item>(one: Leaf<Item>, other: Leaf<Item>): boolean {
-  return one.item === other.item && one.minX === other.minX;
+  return one.item === other.item && one.minX === other.minX && one.minY === other.minY;
 }
