@@ -155,11 +155,8 @@ export class SharedFile<Value> {
   }
 }
 
-/**
- * How often a server reloads keys and settings. Help and documents promise 2 s. Looks are a third of what an idle
- * process costs, and these fall on those of the event loop's meter.
- */
-export const RELOAD_MS = 1500;
+/** How often a server reloads keys and settings: half of what the contract, help and documents promise. */
+export const RELOAD_MS = 1000;
 
 export interface FileWatch {
   stop(): void;
