@@ -13,7 +13,7 @@ import { liveAgain, liveLives } from "../../support/corrections/lives.ts";
  */
 
 test("answers are those of the model, wherever records lie and whatever the disk does", async () => {
-  const { lives, corrections, undone, erasures, finished, seals } = await liveLives(30);
+  const { lives, corrections, undone, erasures, finished, seals } = await liveLives(70);
   for (const count of [corrections, undone, erasures, finished, seals]) expect(count).toBeGreaterThan(0);
   expect(lives).toBeGreaterThan(0);
 }, 240_000);
