@@ -94,7 +94,7 @@ export function createWriters(options: OpenDirectoryOptions, opened: WritersOpti
     turns: new Turns(),
   };
   const correct = createCorrect({ ...correcting, ingest });
-  const lateFolds = new LateFolds({ hot, foldLate: () => schedule.trySeal() });
+  const lateFolds = new LateFolds({ archive, hot, foldLate: () => schedule.trySeal() });
   const quarantine = new Quarantine({
     messages,
     append: createQuarantineAppend(append),

@@ -1,3 +1,4 @@
+import type { Archive } from "../../archive/archive.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
@@ -8,6 +9,7 @@ import type { SealReport } from "../upkeep/seal/seal.ts";
 /* Late rows of a user's devices are archived before the user is erased. */
 
 export interface LateFoldsDependencies {
+  readonly archive: Pick<Archive, "isWritten">;
   readonly hot: Pick<HotStore, "daysInMemory" | "reportedLateRows">;
   /** Moves late rows into the archive; null if that failed. */
   readonly foldLate: () => Promise<Pick<SealReport, "blocked"> | null>;
@@ -36,14 +38,13 @@ export class LateFolds {
 
   /** Resolves once memory has no late rows of the devices, except of days whose files are damaged. */
   async foldAll(appId: AppId, findDevices: FindDevices, nowMs: number): Promise<Result<void, ServiceError>> {
-    const { foldLate } = this.#dependencies;
+    const { archive, foldLate } = this.#dependencies;
     let blocked: readonly string[] = [];
     for (;;) {
-      const late = await this.#lateDevices(appId, blocked);
-      if (late.size === 0) return ok(undefined);
-      const devices = await findDevices();
-      if (!devices.ok) return devices;
-      if (!devices.value.some((deviceId) => late.has(deviceId))) return ok(undefined);
+      // The disk may have a manifest by which more is late than memory knows.
+      const hasLate = archive.isWritten ? await this.#hasLate(appId, findDevices, blocked) : ok(true);
+      if (!hasLate.ok) return hasLate;
+      if (!hasLate.value) return ok(undefined);
       // A clock that was set back does not refuse for longer.
       const begunMs = (this.#begunMs.get(appId) ?? []).filter((ms) => Math.abs(nowMs - ms) < FOLDS_MS);
       if (begunMs.length >= FOLDS_MAX)
@@ -59,6 +60,18 @@ export class LateFolds {
         return fail(unavailable("late reports can't be archived now: nothing was erased", RETRY_SECONDS));
       ({ blocked } = sealed);
     }
+  }
+
+  /** Whether memory has late rows of any of the devices, but for some days. */
+  async #hasLate(
+    appId: AppId,
+    findDevices: FindDevices,
+    exceptDays: readonly string[],
+  ): Promise<Result<boolean, ServiceError>> {
+    const late = await this.#lateDevices(appId, exceptDays);
+    if (late.size === 0) return ok(false);
+    const devices = await findDevices();
+    return devices.ok ? ok(devices.value.some((deviceId) => late.has(deviceId))) : devices;
   }
 
   /** The devices of an app of which memory has late rows, but for some days. */

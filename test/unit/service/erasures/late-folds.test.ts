@@ -7,6 +7,7 @@ import { FileError, type Files } from "../../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { LateFolds } from "../../../../src/service/erasures/late-folds.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
+import { rejection } from "../../../support/rejection.ts";
 import { APP_ID } from "../../../support/test-app.ts";
 
 /** Seals before a user is erased: who causes them, how many, and what a failed one answers. */
@@ -17,6 +18,8 @@ const NOW_MS = Date.UTC(2026, 0, 28, 12);
 const OLD_MS = NOW_MS - 20 * MS_PER_DAY;
 const REPORT = { device_id: "van", latitude: 1, longitude: 2, user_id: "anna" };
 const APP = APP_ID as AppId;
+
+const WRITTEN = { isWritten: true };
 
 const has = (deviceId: string) => async () => ok([deviceId as DeviceId]);
 
@@ -67,7 +70,11 @@ test("LateFolds seals only for devices of the user that have late rows, and a fe
   await fillLate(app);
   let folds = 0;
   const { hot, schedule } = app.directory;
-  const folding = new LateFolds({ hot, foldLate: async () => ({ blocked: [`${++folds}`] }) });
+  const folding = new LateFolds({
+    archive: WRITTEN,
+    hot,
+    foldLate: async () => ({ blocked: [`${++folds}`] }),
+  });
   expect(await folding.foldAll("other" as AppId, has("van"), NOW_MS)).toEqual({ ok: true, value: undefined });
   expect(await folding.foldAll(APP, has("bus"), NOW_MS)).toEqual({ ok: true, value: undefined });
   expect(folds).toBe(0);
@@ -81,10 +88,37 @@ test("LateFolds seals only for devices of the user that have late rows, and a fe
   expect(await folding.foldAll(APP, has("van"), NOW_MS + MS_PER_MINUTE)).toMatchObject({ ok: false });
   expect(folds).toBe(6);
 
-  const damaged = new LateFolds({ hot, foldLate: async () => ({ blocked: ["2026-01-08"] }) });
+  const damaged = new LateFolds({
+    archive: WRITTEN,
+    hot,
+    foldLate: async () => ({ blocked: ["2026-01-08"] }),
+  });
   expect(await damaged.foldAll(APP, has("van"), NOW_MS)).toMatchObject({ ok: true });
-  const real = new LateFolds({ hot, foldLate: () => schedule.trySeal() });
+  const real = new LateFolds({ archive: WRITTEN, hot, foldLate: () => schedule.trySeal() });
   expect(await real.foldAll(APP, has("van"), NOW_MS)).toMatchObject({ ok: true });
   expect(hot.daysInMemory().filter(({ isSealed, records }) => isSealed && records > 0)).toEqual([]);
   await app.close();
+});
+
+test("a user is erased once the disk has the manifest that memory goes by", async () => {
+  const real = createNodeFiles();
+  let isBroken = false;
+  const files: Files = {
+    ...real,
+    async replace(path, bytes) {
+      await real.replace(path, bytes);
+      if (isBroken && path.endsWith("manifest.json")) throw new FileError("replace", path, "EIO");
+    },
+  };
+  const app = await createArchiveApp({ clock: createManualClock(NOW_MS), disk: { files } });
+  await app.store([{ ...REPORT, timestamp: OLD_MS, user_id: "bert" }]);
+  isBroken = true;
+  await rejection(app.seal());
+  isBroken = false;
+  await app.store([{ ...REPORT, timestamp: OLD_MS }]);
+  expect((await eraseAnna(app)).status).toBe(200);
+  const again = await app.restart();
+  const history = "/api/v1/devices/van/locations/history?start_date=2026-01-01&end_date=2026-01-28";
+  expect((await again.get(history)).body.locations ?? []).toEqual([]);
+  await again.close();
 });
