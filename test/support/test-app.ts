@@ -406,7 +406,7 @@ async function openTestStores(
       erase: createErase({
         ...correcting,
         ledger: erasures,
-        lateFolds: new LateFolds({ archive: { isWritten: true }, hot, foldLate: async () => null }),
+        lateFolds: new LateFolds({ archive, hot, foldLate: async () => null }),
       }),
       eraser: new FileEraser({
         ...{
