@@ -41,7 +41,7 @@ export async function unpackIntoFolder(): Promise<void> {
   }
 }
 
-/** Throws if the folder can't be written, or if its disk runs no programs, before a seal needs it. */
+/** Throws if the folder can't be made, or if its disk runs no programs, before a seal needs it. */
 export async function checkFolder(): Promise<void> {
   const files = createNodeFiles();
   const folder = process.env[FOLDER_VARIABLE]!;

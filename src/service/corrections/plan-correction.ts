@@ -130,9 +130,8 @@ async function findRefusal(
   if (message !== null) return fail({ kind: "invalid_parameter", message });
   const { deviceId, target } = wanted;
   if (target === null) return ok(null);
-  const aliases = hot.corrections.find(appId)?.aliases;
-  const link = aliases?.linkOf(target.deviceId) ?? null;
-  if (link !== null && aliases?.hasStage(target.deviceId) === false)
+  const link = hot.corrections.find(appId)?.aliases.linkOf(target.deviceId) ?? null;
+  if (link !== null && deviceOf(link.toId) !== target.deviceId)
     return fail(assignedError(target.deviceId, link));
   const instant = await findTaken(dependencies, appId, deviceId, target, timestampMs, caller);
   if (!instant.ok) return instant;

@@ -36,7 +36,10 @@ export class LateFolds {
     this.#dependencies = dependencies;
   }
 
-  /** Resolves once memory has no late rows of the devices, except of days whose files are damaged. */
+  /**
+   * Resolves once memory has no late rows of the devices, except of days whose files are damaged, and the disk has the
+   * manifest that memory goes by.
+   */
   async foldAll(appId: AppId, findDevices: FindDevices, nowMs: number): Promise<Result<void, ServiceError>> {
     const { archive, foldLate } = this.#dependencies;
     let blocked: readonly string[] = [];

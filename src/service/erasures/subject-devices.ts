@@ -27,12 +27,9 @@ export async function devicesOfUser(
   caller: Caller,
 ): Promise<Result<DeviceId[], ServiceError>> {
   const { hot, archive } = dependencies;
-  const assigned = hot.corrections
-    .list(appId, null, true)
-    .filter(({ correction: { isOfDevice, target } }) => {
-      return isOfDevice === true && target?.userId === userId;
-    });
-  const ids = new Set(assigned.map(({ correction }) => correction.deviceId));
+  const ids = new Set<DeviceId>();
+  for (const { correction } of hot.corrections.list(appId, null, true))
+    if (correction.isOfDevice === true && correction.target?.userId === userId) ids.add(correction.deviceId);
   const user = hot.dictionary.findUser(userId);
   for (const app of user === null ? [] : hot.reportedPlaces(appId))
     for (const block of app.users.devicesWithRecords(() => user!).blocks())
