@@ -128,6 +128,7 @@ describe.if(hasMosquitto("the tests of events over MQTT"))("events over MQTT", (
     await report(server, startMs, 1);
     await until(async () => (await listStored(clientOf(server))).length === 2 * DEVICES);
     await until(() => showsMetric("connected 0"));
+    expect(metrics).toContain(`\nwherehouse_mqtt_events_sent_total ${DEVICES}\n`);
     expect(Number(/\nwherehouse_mqtt_events_behind_seconds (.*)/.exec(metrics)![1])).toBeGreaterThan(0);
     await server.stop();
     await broker.start();

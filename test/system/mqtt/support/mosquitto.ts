@@ -24,9 +24,9 @@ export interface Broker {
 }
 
 /** The flags of a server that takes messages of the broker for the default app. */
-export const brokerFlags = ({ port }: Pick<Broker, "port">): string[] => [
-  ...["--mqtt", `mqtt://127.0.0.1:${port}`, "--mqtt-app", "default"],
-];
+export function brokerFlags({ port }: Pick<Broker, "port">): string[] {
+  return ["--mqtt", `mqtt://127.0.0.1:${port}`, "--mqtt-app", "default"];
+}
 
 /** Starts a broker for everybody in a directory of its own; `lines` go into its configuration. */
 export async function startBroker(directory: string, lines: readonly string[] = []): Promise<Broker> {

@@ -148,7 +148,7 @@ interface Asked {
   readonly expected: readonly Report[];
 }
 
-/** Of one device that may be assigned to a user alone. */
+/** The stage of the only device that may be assigned to a user alone. */
 const STAGE = stageOf(DEVICES[0]!);
 
 /** Some devices show as others, in an order of their own. */
