@@ -137,7 +137,7 @@ export interface EventLoopMeter {
 const LOOK_MS = 10;
 
 /** Each check wakes an idle process: a second after the last request, they come at this interval. */
-const REST_MS = 500;
+const REST_MS = 1000;
 const LOOKS_TO_REST = 100;
 
 /** No request takes this long, so the machine or the program has a problem. */
