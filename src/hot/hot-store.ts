@@ -356,10 +356,10 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
       });
     },
     settleNewest(appId, deviceId, newest) {
-      const { apps, mover, records } = now();
-      const app = apps.findOrAdd(appId);
-      const device = app.findOrAdd(deviceId);
-      mover.setNewest({ app, device }, deviceId, newest);
+      const { mover, aliasRows, records } = now();
+      const { app, device } = aliasRows.place(appId, deviceId);
+      mover.setNewest({ app, device }, deviceId, newest, true);
+      aliasRows.borrow({ app, device });
       if (app.archivedRows.findNewest(device) === null) app.unlist(device);
       else records.showNewest(app, device);
     },

@@ -371,11 +371,24 @@ function newestArchived(app: AppDevices, device: Device, days: readonly LedgerDa
     const from = device.countBefore(day.startMs);
     for (let at = device.countBefore(day.endMs) - 1; at >= from; at--) {
       const { chunk, row } = device.recordAt(at);
-      if (timestampAt(chunk, row) < archivedNewestMs) break;
+      const timestampMs = timestampAt(chunk, row);
+      if (timestampMs < archivedNewestMs) break;
       const before = rowBefore(day.changed, device, chunk, row);
-      if (before !== null) return before;
+      if (before === null) continue;
+      if (timestampMs > archivedNewestMs && mayLieOverHidden(app, day)) return ownArchived(app, device);
+      return before;
     }
   }
+  return ownArchived(app, device);
+}
+
+/** Whether the archive may have more of a record of a day: of what is hidden, memory knows the newest alone. */
+function mayLieOverHidden({ isHidden }: AppDevices, day: LedgerDay): boolean {
+  return isHidden && (day.isLeaving ? !day.isFirstSeal : isSealed(day));
+}
+
+function ownArchived(app: AppDevices, device: Device): RowRef | null {
+  const { archivedNewestMs } = device;
   const hasOwn = archivedNewestMs > Number.NEGATIVE_INFINITY && !app.borrowed.has(device.number);
   return hasOwn ? app.archivedRows.at(device.number) : null;
 }

@@ -26,20 +26,21 @@ export class AliasMover {
       ...visible(id),
       ...{ deviceId: id, rows, hasOtherNewest: false },
     });
+    const copied = (id: DeviceId, rows: number) => ({ ...changed(id, rows), hasOtherNewest: true });
     if (type === "assign") {
       // Copies are made anew, since the ranks of devices may change.
       for (const id of ids) for (const rows of this.#rows.removeAll(appId, id)) yield changed(id, rows);
       this.#rows.giveBack(visible(deviceId));
       link();
       yield* this.#move(appId, deviceId, true);
-      for (const rows of this.#rows.copyAll(appId, toId)) yield changed(toId, rows);
+      for (const rows of this.#rows.copyAll(appId, toId)) yield copied(toId, rows);
       return;
     }
     for (const rows of this.#rows.removeAll(appId, toId)) yield changed(toId, rows);
     this.#rows.giveBack(visible(toId));
     link();
     yield* this.#move(appId, deviceId, false);
-    for (const id of ids) for (const rows of this.#rows.copyAll(appId, id)) yield changed(id, rows);
+    for (const id of ids) for (const rows of this.#rows.copyAll(appId, id)) yield copied(id, rows);
     this.#mover.setNewest(visible(deviceId), deviceId, after.newest);
     yield { ...changed(deviceId, 0), hasOtherNewest: after.newest !== null };
     this.#mover.setNewest(visible(toId), toId, after.newestOfTarget);

@@ -135,7 +135,7 @@ export class RowMover {
       for (const times of slicesOf(timestampMs)) {
         const place = this.#aliasRows.place(appId, deviceId);
         this.#aliasRows.copyAgain(place, times);
-        yield this.#changed(place, deviceId, times.length);
+        yield { ...this.#changed(place, deviceId, times.length), hasOtherNewest: true };
       }
     }
   }
@@ -192,14 +192,23 @@ export class RowMover {
     return this.#given.get(app)?.get(device) === app.table.columns.archivedTimes.of(device);
   }
 
-  /** Sets a device's newest archived record, if it is newer than the one that is known. */
-  setNewest({ app, device }: Place, deviceId: DeviceId, newest: RecordMembers | null): void {
+  /**
+   * Sets a device's newest archived record, if it is newer than the one that is known; or as new, if the archive has it
+   * as it is now: an entry of the log has it as it was.
+   */
+  setNewest(
+    { app, device }: Place,
+    deviceId: DeviceId,
+    newest: RecordMembers | null,
+    isAsArchived = false,
+  ): void {
     const batch = newest === null ? null : batchOfMembers(deviceId, newest);
     if (batch === null) return;
     const timeMs = batch.timestampMs[0]!;
     const day = this.#ledger.at(timeMs);
     // Memory has every record of other days.
-    if (!isSealed(day) || timeMs <= app.table.columns.archivedTimes.of(device)) return;
+    const knownMs = app.table.columns.archivedTimes.of(device);
+    if (!isSealed(day) || timeMs < knownMs || (timeMs === knownMs && !isAsArchived)) return;
     const tuples = this.#dictionary.translate(batch);
     const carried = {
       profile: tuples.profiles.numberOf(batch.profile[0]!, NO_TUPLE),

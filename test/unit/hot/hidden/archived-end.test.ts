@@ -11,6 +11,7 @@ const NOW_MS = Date.UTC(2026, 0, 28, 12);
 const OLD_MS = Date.UTC(2026, 0, 14);
 const DAY_MS = 86_400_000;
 const RECENT_MS = Date.UTC(2026, 0, 27);
+const RANGE = "start_date=2026-01-14&end_date=2026-01-14";
 
 const reportAt = (device_id: string, timestamp: number, latitude: number, more: object = {}) => ({
   ...{ device_id, timestamp, latitude, longitude: 2, ...more },
@@ -31,10 +32,27 @@ async function createArchived(): Promise<ArchiveApp> {
   return app;
 }
 
+test("late reports to a hidden record are laid over it, before a seal and after it", async () => {
+  let app = await createArchived();
+  await app.store([reportAt("new", OLD_MS + 60_000, 6)]);
+  await app.seal();
+  const hidden = { action: "shift_time", device_id: "new", by_ms: 1000, timestamps: [OLD_MS] } as const;
+  const id = await makeCorrection(app, hidden);
+  await app.store([reportAt("new", OLD_MS, 4)]);
+  app.clock.advance(DAY_MS);
+  await app.seal();
+  await app.store([reportAt("new", OLD_MS, 5, { horizontal_accuracy: 1 })]);
+  app = await app.restart();
+  await app.seal();
+  await undoCorrection(app, id);
+  const { body } = await app.get(`/api/v1/devices/new/locations/history?${RANGE}`);
+  expect(body.locations).toMatchObject([{ latitude: 5, user_id: "ada" }, { latitude: 6 }]);
+  await app.close();
+});
+
 async function expectLaidOver(app: ArchiveApp): Promise<void> {
   await app.store([reportAt("new", OLD_MS, 4)]);
-  const range = "start_date=2026-01-14&end_date=2026-01-14";
-  const { body } = await app.get(`/api/v1/devices/new/locations/history?${range}`);
+  const { body } = await app.get(`/api/v1/devices/new/locations/history?${RANGE}`);
   expect(body.locations).toMatchObject([{ latitude: 4, user_id: "ada" }]);
   await app.close();
 }

@@ -99,3 +99,26 @@ test("undoing an assignment after a late report leaves it to the device that rep
   expect(await newestOf(app, "latitude")).toEqual([1]);
   await app.close();
 });
+
+test("a late report of a device that shows with another user is where the device is nearby, also after a restart", async () => {
+  let app = await createArchiveApp({ startMs: NOW_MS });
+  await app.store([reportAt("new", OLD_MS, 1), reportAt("new", OLD_MS + 60_000, 3)]);
+  await app.seal();
+  await app.store([{ ...reportAt("new", OLD_MS, 2), horizontal_accuracy: 5 }]);
+  await makeCorrection(app, { action: "assign", device_id: "new", to_user_id: "ada" });
+  await makeCorrection(app, { action: "hide", device_id: "new", timestamps: [OLD_MS + 60_000] });
+  const latitudesNearby = async () => {
+    const all = [1, 2].map((latitude) =>
+      app.get(`/api/v1/devices/nearby?latitude=${latitude}&longitude=2&max_age_hours=8760`),
+    );
+    return (await Promise.all(all)).map(({ body }) => body.results.length);
+  };
+  expect(await latitudesNearby()).toEqual([0, 1]);
+  await app.seal();
+  app = await app.restart();
+  expect([await newestOf(app, "latitude", "user_id"), await latitudesNearby()]).toEqual([
+    [2, "ada"],
+    [0, 1],
+  ]);
+  await app.close();
+});
