@@ -129,7 +129,7 @@ class Story {
       directory,
     });
     expect(made).toMatchObject({ ok: true, value: { problems: [] } });
-    const restored = `${directory}-restored`;
+    const restored = temporaryDataDir();
     expect((await restore({ ...common, directory, dataDir: restored })).ok).toBe(true);
     const [before, after] = [await verifyDirectory(dataDir, clock), await verifyDirectory(restored, clock)];
     expect(before.problems).toEqual([]);

@@ -214,7 +214,7 @@ test("geofences and alerts survive seals, restarts and a restored backup, and lo
   expect(
     (await backUp({ ...common, copySqlite: copyNodeSqlite, clock, program: "1", dataDir, directory })).ok,
   ).toBe(true);
-  const restored = `${directory}-restored`;
+  const restored = temporaryDataDir();
   expect((await restore({ ...common, directory, dataDir: restored })).ok).toBe(true);
   const [one, other] = [await verifyDirectory(dataDir, clock), await verifyDirectory(restored, clock)];
   expect([other.problems, other.sha256]).toEqual([one.problems, one.sha256]);
