@@ -119,7 +119,12 @@ export class RowMover {
       if (type === "make") this.#aliasRows.removeCopies(visible, times);
       this.#moveRows(from, to, times);
       this.#moveArchived(from, to, times);
-      if (type === "undo") this.#aliasRows.noteAllOwn(visible, times);
+      if (type === "undo") {
+        this.#aliasRows.noteAllOwn(visible, times);
+        // Memory knows which of them are archived only if one of those was the newest.
+        const archivedMs = times.findLast((timeMs) => isSealed(this.#ledger.at(timeMs)));
+        if (archivedMs !== undefined) visible.app.archivedRows.noteEnd(visible.device, archivedMs + 1);
+      }
       yield this.#changed(visible, deviceId, times.length);
     }
   }

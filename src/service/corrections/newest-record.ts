@@ -117,10 +117,9 @@ async function findNewestOf(
   const leaving = correction.target?.deviceId === deviceId ? targetTimes(item)! : new Float64Array(0);
   const remaining = await findNewestWithout(dependencies, appId, deviceId, leaving, caller);
   if (!remaining.ok || correction.deviceId !== deviceId) return remaining;
-  const shownMs = hot.findApp(appId)?.find(deviceId)?.newestMs ?? Number.NEGATIVE_INFINITY;
-  const remainingMs = leaving.includes(shownMs)
-    ? Number(remaining.value?.timestamp ?? Number.NEGATIVE_INFINITY)
-    : shownMs;
+  // A record in memory shows by itself.
+  const archivedMs = hot.findApp(appId)?.find(deviceId)?.archivedNewestMs ?? Number.NEGATIVE_INFINITY;
+  const remainingMs = remaining.value === null ? archivedMs : Number(remaining.value.timestamp);
   const corrections = hot.corrections.find(appId)!;
   const isBack = (timeMs: number) => corrections.isHiddenOnlyBy(item, deviceId, timeMs);
   const backMs = timestampMs.findLast(isBack) ?? Number.NEGATIVE_INFINITY;

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import type { ReferenceReport } from "../../reference/records.ts";
+import type { LifeStep } from "../../support/corrections/life-steps.ts";
 import { liveAgain, liveLives } from "../../support/corrections/lives.ts";
 
 /**
@@ -59,6 +61,42 @@ test("after a restart a corrected record shows once the assignment of its device
       { does: "undo", index: 0, ...quietly },
       { does: "seal", fault: null },
       { does: "restart", how: "close", staysAway: false },
+    ],
+  });
+});
+
+test("a late report keeps the user of a record that was hidden during its seal, once it shows again", async () => {
+  const timestamp = Date.UTC(2026, 0, 14, 23, 59);
+  const quietly = { sealsMeanwhile: false, fault: null };
+  const seal = { does: "seal", fault: null } as const;
+  const place = { device_id: "ä", longitude: 2, horizontal_accuracy: 5 };
+  const late = { ...place, timestamp, latitude: 2 };
+  const newer = { ...place, timestamp: timestamp + 120_000, latitude: 3 };
+  const hide = (timestamps: readonly number[], reports: readonly ReferenceReport[]): LifeStep => ({
+    does: "race",
+    reports,
+    wanted: { action: "hide", device_id: "ä", timestamps },
+    sealsMeanwhile: true,
+  });
+  const end = [
+    { does: "report", reports: [late], ...quietly },
+    ...[1, 1, 1].map((hours) => ({ does: "wait", hours }) as const),
+  ] as const;
+  const undo = { does: "undo", index: 0, ...quietly } as const;
+  const restart = { does: "restart", how: "close", staysAway: false } as const;
+  const ofUser = { ...late, user_id: "u" };
+  await liveAgain({
+    ...{ seed: 1, first: [ofUser] },
+    steps: [hide([timestamp], [newer]), seal, undo, seal, restart, ...end],
+  });
+  await liveAgain({
+    ...{ seed: 1, first: [late, newer] },
+    steps: [
+      hide([timestamp, newer.timestamp], []),
+      { does: "report", reports: [ofUser], ...quietly },
+      seal,
+      undo,
+      ...end,
     ],
   });
 });
