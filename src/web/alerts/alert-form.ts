@@ -1,8 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { deviceChips } from "../devices/device-chips.ts";
 import { previewSection } from "../fences/preview-section.ts";
 import { scheduleField } from "../fences/schedule-field.ts";
+import { choiceChips } from "../items/choice-chips.ts";
 import {
   checkbox,
   deleteDialog,
@@ -41,7 +41,7 @@ export function alertForm(alerts: Alerts, draft: AlertDraft): TemplateResult {
           )
     }
     ${textField({ name: "name", label: "Name", fault, value: name, set: (text) => editor.set({ name: text }, "name") })}
-    ${deviceChips(alerts.devices, "Only of these devices")} ${faultBeside(fault, "devices")}
+    ${choiceChips(alerts.devices, "Only of these devices")} ${faultBeside(fault, "devices")}
     ${scheduleField({
       ...{ schedule, zone, fault },
       set: (change) => editor.set((before) => ({ schedule: change(before.schedule) }), "schedule"),

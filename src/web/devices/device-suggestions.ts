@@ -2,7 +2,11 @@ import { html, nothing, type TemplateResult } from "lit-html";
 
 /** What a list of suggestions needs of the dialog that has it. */
 interface Suggesting {
-  /** What the page calls a device. */
+  /** What they are; devices by default. */
+  readonly noun?: string;
+  /** Whether ids stand beside names; true by default. */
+  readonly showsIds?: boolean;
+  /** What the page calls one. */
   readonly labelOf: (id: string) => string;
   readonly choose: (id: string) => void;
   /** Stands after the devices. Defaults to a note if no device matches. */
@@ -11,15 +15,16 @@ interface Suggesting {
 
 /** Devices to choose from, below the field in which the user searches for them. */
 export function deviceSuggestions(ids: readonly string[], suggesting: Suggesting): TemplateResult {
-  const { labelOf, choose, last = ids.length === 0 ? noMatch() : nothing } = suggesting;
+  const { noun = "device", showsIds = true, labelOf, choose } = suggesting;
+  const { last = ids.length === 0 ? noMatch(noun) : nothing } = suggesting;
   return html`<ul class="suggestions">
-    ${ids.map((id) => html`<li><button type="button" class="suggestion" @click=${() => choose(id)}>${labelAndId(labelOf(id), id)}</button></li>`)}
+    ${ids.map((id) => html`<li><button type="button" class="suggestion" @click=${() => choose(id)}>${showsIds ? labelAndId(labelOf(id), id) : labelOf(id)}</button></li>`)}
     ${last}
   </ul>`;
 }
 
-function noMatch(): TemplateResult {
-  return html`<li class="soft" role="status">No matching device.</li>`;
+function noMatch(noun: string): TemplateResult {
+  return html`<li class="soft" role="status">No matching ${noun}.</li>`;
 }
 
 /** The id alone if the device has no name. */

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import { deviceChips } from "../devices/device-chips.ts";
+import { choiceChips } from "../items/choice-chips.ts";
 import {
   checkbox,
   deleteDialog,
@@ -34,7 +34,7 @@ export function fenceForm(fences: Fencing, draft: FenceDraft): TemplateResult {
     })}
     <details ?open=${[...FINE_FIELDS.map((field) => field.name), "devices"].some((member) => member === fault?.member)}>
       <summary>More rules</summary>
-      ${deviceChips(fences.devices, "Only of these devices")} ${faultBeside(fault, "devices")}
+      ${choiceChips(fences.devices, "Only of these devices")} ${faultBeside(fault, "devices")}
       ${FINE_FIELDS.map((field) => rule(field, editor, draft))}
       ${checkbox("A device that is inside at first enters", draft.isInitialEvent, (isInitialEvent) =>
         editor.set({ isInitialEvent }, "initial"),

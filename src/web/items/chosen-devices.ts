@@ -1,5 +1,5 @@
-import type { DeviceChoice } from "../devices/device-chips.ts";
 import { type SearchedDevices, suggestedIds } from "../devices/name-search.ts";
+import type { Choice } from "./choice-chips.ts";
 
 /* The devices that a draft names. */
 
@@ -16,7 +16,7 @@ interface EditedDevices {
 }
 
 /** Finds, adds and removes devices. */
-export class ChosenDevices implements DeviceChoice {
+export class ChosenDevices implements Choice {
   readonly #editor: EditedDevices;
   readonly #parts: ChosenDevicesParts;
   search = "";
@@ -26,7 +26,7 @@ export class ChosenDevices implements DeviceChoice {
     this.#parts = parts;
   }
 
-  get deviceIds(): readonly string[] {
+  get ids(): readonly string[] {
     return this.#editor.draft?.devices ?? [];
   }
 
@@ -35,7 +35,7 @@ export class ChosenDevices implements DeviceChoice {
   }
 
   suggestions(): readonly string[] {
-    return suggestedIds(this.#parts.table, this.search, this.deviceIds);
+    return suggestedIds(this.#parts.table, this.search, this.ids);
   }
 
   type(search: string): void {
@@ -45,11 +45,11 @@ export class ChosenDevices implements DeviceChoice {
 
   add(id: string): void {
     this.search = "";
-    if (!this.deviceIds.includes(id)) this.#set([...this.deviceIds, id]);
+    if (!this.ids.includes(id)) this.#set([...this.ids, id]);
   }
 
   remove(id: string): void {
-    this.#set(this.deviceIds.filter((other) => other !== id));
+    this.#set(this.ids.filter((other) => other !== id));
   }
 
   #set(devices: readonly string[]): void {

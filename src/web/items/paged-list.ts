@@ -33,6 +33,8 @@ export class PagedList<Item> {
   #items: readonly Item[] = [];
   #state: "loading" | "loaded" | "failed" = "loading";
   query = "";
+  /** What the items were searched for by. */
+  #loadedQuery: string | null = null;
   /** How many there are; null until the first answer. */
   total: number | null = null;
   hasMore = false;
@@ -53,6 +55,11 @@ export class PagedList<Item> {
 
   get state(): "loading" | "loaded" | "failed" {
     return this.#state;
+  }
+
+  /** Whether the items are those of the search. */
+  get isUpToDate(): boolean {
+    return this.#loadedQuery === this.query;
   }
 
   search(text: string): void {
@@ -114,7 +121,8 @@ export class PagedList<Item> {
     const { path, member, idOf } = this.#source;
     this.#state = "loading";
     changed();
-    const text = this.query.trim();
+    const searched = this.query;
+    const text = searched.trim();
     const query = { text: text === "" ? null : text, limit: PAGE_ITEMS, offset };
     const onPause = (error: ApiError) => this.fail(retryingSentenceOf(error));
     try {
@@ -128,6 +136,7 @@ export class PagedList<Item> {
       this.total = pagination.total_count;
       this.hasMore = pagination.has_more;
       this.fault = null;
+      this.#loadedQuery = searched;
       this.#state = "loaded";
       changed();
     } catch (error) {

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { deviceChips } from "../devices/device-chips.ts";
+import { choiceChips } from "../items/choice-chips.ts";
 import { dialog } from "../shell/dialog.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { dayMinuteText } from "../time/format.ts";
@@ -18,7 +18,7 @@ export function shareDialog(share: Share): TemplateResult | typeof nothing {
   const body = html`
     <p class="soft">Anyone with the link sees these devices on a map, and nothing else.</p>
     <form class="share-form" @submit=${(event: Event) => submit(event, share)}>
-      ${deviceChips(share, "Devices")} ${terms(share)}
+      ${choiceChips(share, "Devices")} ${terms(share)}
       ${share.fault === null ? nothing : html`<p class="fault" role="alert">${share.fault}</p>`}
       <button class="primary" ?disabled=${share.isMaking}>Create link</button>
     </form>

@@ -38,7 +38,7 @@ const NAMES_MAX = 3;
 export class Share {
   readonly #parts: ShareParts;
   isOpen = false;
-  deviceIds: readonly string[] = [];
+  ids: readonly string[] = [];
   search = "";
   terms: ShareTerms = { until: 1, ownUntil: "", from: 0, ownFrom: "", precision: 0 };
   label = "";
@@ -70,7 +70,7 @@ export class Share {
     const { chosen, keys } = this.#parts;
     const now = Date.now();
     this.isOpen = true;
-    this.deviceIds = chosen.id === null ? [] : [chosen.id];
+    this.ids = chosen.id === null ? [] : [chosen.id];
     this.search = "";
     this.label = "";
     this.terms = {
@@ -106,7 +106,7 @@ export class Share {
     const last = this.#last();
     const { kind } = FROM[this.terms.from]!;
     const isFromLast = kind === "last" || kind === "recent";
-    if (this.deviceIds.length === 0 || (isFromLast && last.size === 0)) return null;
+    if (this.ids.length === 0 || (isFromLast && last.size === 0)) return null;
     const nowMs = Date.now();
     const range = shareRange(this.terms, this.zone, nowMs, [...last.values()]);
     if (typeof range === "string") return null;
@@ -142,7 +142,7 @@ export class Share {
   #last(): ReadonlyMap<string, number> {
     const { devices } = this.#parts;
     return new Map(
-      this.deviceIds.flatMap((id): [string, number][] => {
+      this.ids.flatMap((id): [string, number][] => {
         const row = devices.rowOf(id);
         return row === undefined ? [] : [[id, devices.timestampMs[row]!]];
       }),
@@ -163,24 +163,23 @@ export class Share {
 
   /** Devices whose names or ids contain the search text. Those that begin with it come first. */
   suggestions(): readonly string[] {
-    return suggestedIds(this.#parts.devices, this.search, this.deviceIds);
+    return suggestedIds(this.#parts.devices, this.search, this.ids);
   }
 
   add(id: string): void {
-    if (!this.deviceIds.includes(id)) this.deviceIds = [...this.deviceIds, id];
+    if (!this.ids.includes(id)) this.ids = [...this.ids, id];
     this.type("");
   }
 
   remove(id: string): void {
-    this.deviceIds = this.deviceIds.filter((other) => other !== id);
+    this.ids = this.ids.filter((other) => other !== id);
     this.#parts.changed();
   }
 
   async make(): Promise<void> {
     const { keys, origin, changed } = this.#parts;
     const range = shareRange(this.terms, this.zone, Date.now(), [...this.#last().values()]);
-    this.fault =
-      this.deviceIds.length === 0 ? "Choose a device first." : typeof range === "string" ? range : null;
+    this.fault = this.ids.length === 0 ? "Choose a device first." : typeof range === "string" ? range : null;
     if (this.fault !== null || typeof range === "string") return changed();
     const round = this.#round;
     this.isMaking = true;
@@ -188,7 +187,7 @@ export class Share {
     try {
       const { key, text } = await keys.make<{ readonly key: PageKey; readonly text: string }>({
         kind: "share",
-        device_ids: this.deviceIds,
+        device_ids: this.ids,
         not_before: range.notBeforeMs,
         expires: range.expiresMs,
         precision_meters: PRECISIONS[this.terms.precision]!.meters,

@@ -10,12 +10,14 @@ export interface WebhookDraft extends Draft {
   readonly name: string;
   readonly types: readonly string[];
   readonly devices: readonly string[];
+  /** Geofences and alerts. */
+  readonly watches: readonly string[];
   readonly isLate: boolean;
   /** Null leaves the headers as they are: answers have only their names. */
   readonly headers: readonly HeaderDraft[] | null;
   readonly headerNames: readonly string[];
   /** The members that the form does not show. */
-  readonly others: Pick<Webhook, "watches" | "users">;
+  readonly others: Pick<Webhook, "users">;
 }
 
 export interface HeaderDraft {
@@ -28,21 +30,21 @@ export const HEADERS_MAX = 5;
 const ALL_KINDS = KINDS.map(({ kind }) => kind);
 
 export const NEW_WEBHOOK: WebhookDraft = {
-  ...{ id: null, url: "", name: "", types: ALL_KINDS, devices: [], isLate: false },
+  ...{ id: null, url: "", name: "", types: ALL_KINDS, devices: [], watches: [], isLate: false },
   ...{ headers: [], headerNames: [], others: {} },
 };
 
 export function draftOf(webhook: Webhook): WebhookDraft {
-  const { id, url, name = "", types = ALL_KINDS, devices = [], late, headers, watches, users } = webhook;
-  const others = { ...(watches === undefined ? {} : { watches }), ...(users === undefined ? {} : { users }) };
+  const { id, url, name = "", types = ALL_KINDS, devices = [], watches = [], late, headers, users } = webhook;
+  const others = users === undefined ? {} : { users };
   return {
-    ...{ id, url, name, types, devices, isLate: late },
+    ...{ id, url, name, types, devices, watches, isLate: late },
     ...{ headers: null, headerNames: headers, others },
   };
 }
 
 /** The request's body. A list without kinds is sent as it is: the server says that it needs one. */
-export function bodyOf({ url, name, types, devices, isLate, headers, others }: WebhookDraft) {
+export function bodyOf({ url, name, types, devices, watches, isLate, headers, others }: WebhookDraft) {
   const filled = headers?.filter((header) => header.name.trim() !== "" || header.value !== "");
   return {
     ...others,
@@ -50,6 +52,7 @@ export function bodyOf({ url, name, types, devices, isLate, headers, others }: W
     ...(name.trim() === "" ? {} : { name: name.trim() }),
     ...(types.length === ALL_KINDS.length ? {} : { types }),
     ...(devices.length === 0 ? {} : { devices }),
+    ...(watches.length === 0 ? {} : { watches }),
     late: isLate,
     ...(filled === undefined
       ? {}
@@ -57,7 +60,7 @@ export function bodyOf({ url, name, types, devices, isLate, headers, others }: W
   };
 }
 
-const SHOWN: readonly string[] = ["url", "name", "types", "devices", "headers"];
+const SHOWN: readonly string[] = ["url", "name", "types", "devices", "watches", "headers"];
 
 export function faultOf(message: string): DraftFault {
   return draftFault(message, SHOWN);

@@ -1,7 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { deviceChips } from "../devices/device-chips.ts";
+import { choiceChips } from "../items/choice-chips.ts";
 import { checkbox, deleteDialog, faultBeside, itemForm, textField, textIn } from "../items/form-fields.ts";
+import { faultNote } from "../shell/fault-note.ts";
 import { HEADERS_MAX, type HeaderDraft, type WebhookDraft } from "./webhook-draft.ts";
 import { filterTexts, KINDS } from "./webhook-texts.ts";
 import type { Webhooks } from "./webhooks.ts";
@@ -9,6 +10,8 @@ import type { Webhooks } from "./webhooks.ts";
 const URL_CHARACTERS_MAX = 2048;
 const HEADER_NAME_CHARACTERS_MAX = 64;
 const HEADER_VALUE_CHARACTERS_MAX = 1024;
+
+const WATCHES = { noun: "geofence or alert", showsIds: false };
 
 /** The form of a new webhook, or of one that is there. */
 export function webhookForm(webhooks: Webhooks, draft: WebhookDraft): TemplateResult {
@@ -32,7 +35,10 @@ export function webhookForm(webhooks: Webhooks, draft: WebhookDraft): TemplateRe
       ${KINDS.map(({ kind, label }) => checkbox(label, types.includes(kind), (isOn) => toggle(kind, isOn)))}
     </fieldset>
     ${faultBeside(fault, "types")}
-    ${deviceChips(webhooks.devices, "Only of these devices")} ${faultBeside(fault, "devices")} ${otherFilters(draft)}
+    ${choiceChips(webhooks.devices, "Only of these devices")} ${faultBeside(fault, "devices")}
+    ${choiceChips(webhooks.watches, "Only of these geofences and alerts", WATCHES)}
+    ${webhooks.watches.fault === null ? nothing : faultNote(webhooks.watches.fault, null)}
+    ${faultBeside(fault, "watches")} ${otherFilters(draft)}
     ${checkbox("What becomes known a day late, too", draft.isLate, (isLate) => editor.set({ isLate }, "late"))}
     <details ?open=${fault?.member === "headers"}>
       <summary>Headers</summary>

@@ -31,26 +31,26 @@ export function stateText(webhook: Webhook, zone: string, nowMs: number): string
   return `${state === "paused" ? "Paused" : "Disabled"} since ${since}${why}`;
 }
 
+/** How many geofences and alerts are named; beyond it, only their number is said. */
+const NAMED_MAX = 5;
+
 /** What it sends, a sentence each. */
-export function webhookRules(webhook: Webhook): readonly string[] {
-  const { types, late, headers } = webhook;
+export function webhookRules(webhook: Webhook, labelOf: (watchId: string) => string): readonly string[] {
+  const { types, watches, late, headers } = webhook;
   const kinds = KINDS.filter(({ kind }) => types?.includes(kind) ?? true).map(({ label }) => label);
   const texts = [types === undefined ? "Sends all events." : `Sends: ${kinds.join(", ")}.`];
+  if (watches !== undefined && watches.length <= NAMED_MAX)
+    texts.push(`Only of ${watches.map(labelOf).join(", ")}.`);
+  else if (watches !== undefined) texts.push(`Only of ${countText(watches.length)} geofences or alerts.`);
   for (const only of filterTexts(webhook)) texts.push(`Only of ${only}.`);
   if (late) texts.push("Sends what became known a day late, too.");
   if (headers.length > 0) texts.push(`With the headers ${headers.join(", ")}.`);
   return texts;
 }
 
-/** `2 devices`, `1 user`; geofences and alerts are one list of ids. */
-export function filterTexts({
-  watches,
-  devices,
-  users,
-}: Pick<Webhook, "watches" | "devices" | "users">): readonly string[] {
+/** `2 devices`, `1 user`. */
+export function filterTexts({ devices, users }: Pick<Webhook, "devices" | "users">): readonly string[] {
   const texts: string[] = [];
-  if (watches?.length === 1) texts.push("1 geofence or alert");
-  else if (watches !== undefined) texts.push(`${countText(watches.length)} geofences or alerts`);
   if (devices !== undefined) texts.push(counted(devices.length, "device"));
   if (users !== undefined) texts.push(counted(users.length, "user"));
   return texts;

@@ -50,7 +50,7 @@ function details(webhooks: Webhooks, webhook: Webhook): TemplateResult {
   return html`${webhooks.secret === null ? nothing : secretNote(webhooks, webhooks.secret)}
     <p class="webhook-url">${webhook.url}</p>
     <p role="status">${stateMark(webhook)} ${stateText(webhook, zone, Date.now())}</p>
-    <ul class="item-rules">${webhookRules(webhook).map((text) => html`<li>${text}</li>`)}</ul>
+    <ul class="item-rules">${webhookRules(webhook, (id) => webhooks.watches.labelOf(id)).map((text) => html`<li>${text}</li>`)}</ul>
     <div class="item-tools">
       <button class="tonal" ?disabled=${isBusy} @click=${() => void webhooks.test()}>
         ${running === "test" ? "Testing…" : "Test"}</button>

@@ -4,6 +4,7 @@ import { ChosenDevices, type ChosenDevicesParts } from "../items/chosen-devices.
 import { DraftEditor } from "../items/draft-editor.ts";
 import { PagedList } from "../items/paged-list.ts";
 import { Copying } from "../keys/copying.ts";
+import { ChosenWatches } from "./chosen-watches.ts";
 import {
   type Delivery,
   deliveryKey,
@@ -28,8 +29,11 @@ export class Webhooks {
   readonly list: PagedList<Webhook>;
   readonly editor: DraftEditor<WebhookDraft, WebhookAnswer>;
   readonly devices: ChosenDevices;
+  readonly watches: ChosenWatches;
   readonly copying: Copying;
   #chosen: Webhook | null = null;
+  /** Aborted when another one is chosen. */
+  #life = new AbortController();
   /** The requests that were sent to the chosen one, newest first; null if none is chosen. */
   deliveries: PagedList<Delivery> | null = null;
   #secret: string | null = null;
@@ -49,8 +53,10 @@ export class Webhooks {
       ...{ api, path: WEBHOOKS_PATH, bodyOf, faultOf, changed },
       onSaved: (answer) => this.#saved(answer),
       onDeleted: (id) => this.#deleted(id),
+      onClosed: () => this.watches.close(),
     });
     this.devices = new ChosenDevices(this.editor, parts);
+    this.watches = new ChosenWatches(this.editor, parts);
   }
 
   /** Null while the list is shown. */
@@ -101,6 +107,8 @@ export class Webhooks {
       this.#parts,
     );
     void this.deliveries.load();
+    this.#life = new AbortController();
+    void this.watches.learn(webhook.watches ?? [], this.#life.signal);
   }
 
   /** Loads the chosen one and what was sent to it anew. */
@@ -208,6 +216,7 @@ export class Webhooks {
   }
 
   #forget(): void {
+    this.#life.abort();
     this.deliveries?.close();
     this.deliveries = null;
     this.#chosen = null;

@@ -19,6 +19,7 @@ interface StoredWebhook {
   readonly state: string;
   readonly types?: readonly string[];
   readonly devices?: readonly string[];
+  readonly watches?: readonly string[];
   readonly headers: readonly string[];
 }
 
@@ -57,6 +58,9 @@ describePage(
       await page.getByLabel("Search for a device to add").fill("va");
       await page.keyboard.press("Enter");
       await button(page, "Remove van").waitFor();
+      await page.getByLabel("Search for a geofence or alert to add").fill("fas");
+      await button(page, "Fast").click();
+      await button(page, "Remove Fast").waitFor();
       await page.getByText("Headers", { exact: true }).click();
       await button(page, "Add a header").click();
       await page.getByLabel("Name of header 1").fill("x-token");
@@ -65,10 +69,12 @@ describePage(
       await button(page, "Save").click();
       await page.getByRole("heading", { name: "Depot" }).waitFor();
       receiver.secret = await secretField(page).inputValue();
+      await page.getByText("Only of Fast.").waitFor();
+      const [alert] = await storedItems<{ readonly id: string }>(stage, "alerts");
       expect(await storedWebhooks(stage)).toMatchObject([
         {
           ...{ state: "active", types: ["enter", "dwell", "exit", "alert_start"] },
-          ...{ devices: ["van"], headers: ["x-token"] },
+          ...{ devices: ["van"], watches: [alert!.id], headers: ["x-token"] },
         },
       ]);
 
@@ -99,13 +105,15 @@ describePage(
       await page.getByText("Active", { exact: true }).waitFor();
       await button(page, "Edit").click();
       await button(page, "Remove van").click();
+      await button(page, "Remove Fast").click();
       await page.getByLabel("Alert ended").check();
       await button(page, "Save").click();
       await page.getByText("Sends all events.").waitFor();
       expect(await secretField(page).count()).toBe(0);
       const [changed] = await storedWebhooks(stage);
-      expect([changed!.headers, changed!.devices, changed!.types]).toEqual([
+      expect([changed!.headers, changed!.devices, changed!.watches, changed!.types]).toEqual([
         ["x-token"],
+        undefined,
         undefined,
         undefined,
       ]);

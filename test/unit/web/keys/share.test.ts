@@ -48,7 +48,7 @@ function setUp(
 
 test("the chosen device comes first, and others are found by their names", () => {
   const { share } = setUp(["bus-1", "BÜS-2", "truck-bus", "car"], "bus-1");
-  expect(share.deviceIds).toEqual(["bus-1"]);
+  expect(share.ids).toEqual(["bus-1"]);
   share.type("bus");
   expect(share.suggestions()).toEqual(["BÜS-2", "truck-bus"]);
   share.add("truck-bus");
@@ -56,7 +56,7 @@ test("the chosen device comes first, and others are found by their names", () =>
   share.type("beyond");
   expect(share.suggestions()).toEqual([]);
   share.remove("bus-1");
-  expect(share.deviceIds).toEqual(["truck-bus"]);
+  expect(share.ids).toEqual(["truck-bus"]);
 });
 
 test("devices are found by their names and ids, and sentences name them", () => {

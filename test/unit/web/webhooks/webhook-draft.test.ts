@@ -52,13 +52,19 @@ test("an error of the server stands beside the member that it names", () => {
   });
 });
 
+const labelOf = (id: string) => (id === "a" ? "Depot" : id);
+
 test("the texts say what a webhook does, how it fares, and what a receiver answered", () => {
   expect([webhookName(WEBHOOK), webhookName({ ...WEBHOOK, name: "Depot" })]).toEqual([
     ...["hooks.example.com", "Depot"],
   ]);
-  expect(webhookRules(WEBHOOK)).toEqual(["Sends all events."]);
-  expect(webhookRules({ ...WEBHOOK, types: ["exit"], watches: ["a"], devices: ["b", "c"] })).toEqual([
-    ...["Sends: Left.", "Only of 1 geofence or alert.", "Only of 2 devices."],
+  expect(webhookRules(WEBHOOK, labelOf)).toEqual(["Sends all events."]);
+  const some = { ...WEBHOOK, types: ["exit"], devices: ["b", "c"] };
+  expect(webhookRules({ ...some, watches: ["a", "z"] }, labelOf)).toEqual([
+    ...["Sends: Left.", "Only of Depot, z.", "Only of 2 devices."],
+  ]);
+  expect(webhookRules({ ...WEBHOOK, watches: ["a", "b", "c", "d", "e", "f"] }, labelOf)).toEqual([
+    ...["Sends all events.", "Only of 6 geofences or alerts."],
   ]);
   const failing = { failures: 2, next_attempt: 300_000 };
   expect(stateText({ ...WEBHOOK, failing }, "UTC", 0)).toBe("Fails, 2 times in a row: tried again in 5 min");
