@@ -10,7 +10,7 @@ import type { DeviceColumns } from "./devices/device-columns.ts";
 import { NO_DEVICE } from "./devices/device-table.ts";
 import type { AliasRows } from "./hidden/alias-rows.ts";
 import { ChangedRecords } from "./late/changed-records.ts";
-import { type DayLedger, isSealed, type LedgerDay } from "./late/day-ledger.ts";
+import { type DayLedger, isSealed, isWholeInMemory, type LedgerDay } from "./late/day-ledger.ts";
 import { type PickedRow, RowCollector, wholeRow } from "./late/row-collector.ts";
 import { type Chunk, profileAt, stateAt, timestampAt } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
@@ -375,16 +375,12 @@ function newestArchived(app: AppDevices, device: Device, days: readonly LedgerDa
       if (timestampMs < archivedNewestMs) break;
       const before = rowBefore(day.changed, device, chunk, row);
       if (before === null) continue;
-      if (timestampMs > archivedNewestMs && mayLieOverHidden(app, day)) return ownArchived(app, device);
-      return before;
+      // The archive may have more of it: of what is hidden, memory knows the newest record alone.
+      const mayBePart = app.isHidden && timestampMs > archivedNewestMs && !isWholeInMemory(day);
+      return mayBePart ? ownArchived(app, device) : before;
     }
   }
   return ownArchived(app, device);
-}
-
-/** Whether the archive may have more of a record of a day: of what is hidden, memory knows the newest alone. */
-function mayLieOverHidden({ isHidden }: AppDevices, day: LedgerDay): boolean {
-  return isHidden && (day.isLeaving ? !day.isFirstSeal : isSealed(day));
 }
 
 function ownArchived(app: AppDevices, device: Device): RowRef | null {

@@ -2,7 +2,7 @@ import type { DeviceAlias } from "../../model/device-alias.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import type { AppDevices } from "../app-devices.ts";
 import type { Apps } from "../apps.ts";
-import { type DayLedger, isSealed, mayHaveCopies, noteChange } from "../late/day-ledger.ts";
+import { type DayLedger, isSealed, isWholeInMemory, noteChange } from "../late/day-ledger.ts";
 import type { RecordWriter } from "../record-writer.ts";
 import { profileAt, putRows, setTuples, stateAt, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
@@ -115,14 +115,14 @@ export class AliasRows {
   /** Notes that the device itself reported. */
   noteOwn({ app, device }: Place, timestampMs: number): void {
     const copies = this.copiesOf(app);
-    if (mayHaveCopies(this.#ledger.at(timestampMs)) && copies?.findSource(device, timestampMs) != null)
+    if (isWholeInMemory(this.#ledger.at(timestampMs)) && copies?.findSource(device, timestampMs) != null)
       copies.noteOwn(device, timestampMs);
   }
 
   /** Makes the record of an instant a copy of what is reported by now, unless the device has one of its own. */
   follow(place: Place, timestampMs: number, before: BeforeReport): void {
     const { app, device } = place;
-    if (!mayHaveCopies(this.#ledger.at(timestampMs))) {
+    if (!isWholeInMemory(this.#ledger.at(timestampMs))) {
       this.#borrowAt(place, timestampMs);
       return;
     }
@@ -258,7 +258,7 @@ export class AliasRows {
 
   /** Copies a record of a device, unless one of higher rank has a record of the instant, or the device itself has. */
   #copy(place: Place, timestampMs: number, source: DeviceAlias, higher: readonly DeviceAlias[]): void {
-    if (!mayHaveCopies(this.#ledger.at(timestampMs))) return;
+    if (!isWholeInMemory(this.#ledger.at(timestampMs))) return;
     const { app, device } = place;
     const { tracks, corrected } = app.table.columns;
     const aliased = this.#apps.findOrAddAliased(app.appId);

@@ -2,7 +2,7 @@ import type { DeviceAlias } from "../../model/device-alias.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { AppDevices } from "../app-devices.ts";
 import type { Copies } from "../devices/device-columns.ts";
-import { type DayLedger, mayHaveCopies } from "../late/day-ledger.ts";
+import { type DayLedger, isWholeInMemory } from "../late/day-ledger.ts";
 import type { RowRef } from "../records/long-track.ts";
 import type { Aliases } from "./aliases.ts";
 
@@ -46,7 +46,7 @@ export class CopiedRows implements Copies {
   has(device: number, timestampMs: number): boolean {
     const target = this.#targets.get(device);
     if (target === undefined || target.own.has(timestampMs)) return false;
-    if (!mayHaveCopies(this.#ledger.at(timestampMs))) return false;
+    if (!isWholeInMemory(this.#ledger.at(timestampMs))) return false;
     if (this.#app.table.columns.corrected.has(device, timestampMs)) return false;
     return this.findSource(device, timestampMs) !== null;
   }

@@ -113,10 +113,10 @@ export function isSealed({ sealedSequence }: LedgerDay): boolean {
 }
 
 /**
- * Whether records of the day in memory may be copies of what devices reported that show as others. A read of a sealed
- * day renames its records, so the first seal drops them.
+ * Whether memory has all of the day's records, each as a whole: until its first seal drops them. Only of such days are
+ * there copies of what devices reported that show as others, since a read of a sealed day renames its records.
  */
-export function mayHaveCopies(day: LedgerDay): boolean {
+export function isWholeInMemory(day: LedgerDay): boolean {
   return !isSealed(day) || (day.isLeaving && day.isFirstSeal);
 }
 
