@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { deviceSuggestions } from "../devices/device-suggestions.ts";
+import { itemSuggestions } from "../items/item-suggestions.ts";
 import { dialog } from "../shell/dialog.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { ASSIGN, type Change, changeMembers, SHIFT, shiftedRange } from "./change.ts";
@@ -94,7 +94,7 @@ function assignFields(corrections: Correcting, change: Assign): TemplateResult {
     ${
       toDeviceId !== null || search.trim() === ""
         ? nothing
-        : deviceSuggestions(corrections.suggestDevices(search), {
+        : itemSuggestions(corrections.suggestDevices(search), {
             labelOf: (id) => corrections.labelOf(id),
             choose,
           })

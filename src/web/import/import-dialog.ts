@@ -1,8 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { deviceSuggestions } from "../devices/device-suggestions.ts";
 import type { Bounds } from "../geo/bounds.ts";
 import { counted, countText, type Units } from "../geo/units.ts";
+import { itemSuggestions } from "../items/item-suggestions.ts";
 import { copyLines } from "../keys/copying.ts";
 import { dialog } from "../shell/dialog.ts";
 import { dayMinuteText } from "../time/format.ts";
@@ -119,7 +119,7 @@ function deviceChoice(importing: Importing, answer: ImportAnswer | null): Templa
       @input=${(event: Event) => importing.type((event.target as HTMLInputElement).value)}>
     ${
       isTyping
-        ? deviceSuggestions(importing.suggestions(), {
+        ? itemSuggestions(importing.suggestions(), {
             labelOf: (id) => importing.labelOf(id),
             choose: commit,
             last: importing.isKnown(search.trim())

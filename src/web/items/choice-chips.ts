@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { deviceSuggestions } from "../devices/device-suggestions.ts";
+import { itemSuggestions } from "./item-suggestions.ts";
 
 /** Devices, or other items, that a user chooses. */
 export interface Choice {
@@ -46,7 +46,7 @@ export function choiceChips(choice: Choice, legend: string, { noun, showsIds } =
     ${
       matches === null
         ? nothing
-        : deviceSuggestions(matches, {
+        : itemSuggestions(matches, {
             ...{ noun, showsIds, labelOf: (id) => choice.labelOf(id) },
             choose: (id) => choice.add(id),
           })

@@ -1,5 +1,5 @@
 import { type SearchedDevices, suggestedIds } from "../devices/name-search.ts";
-import type { Choice } from "./choice-chips.ts";
+import { ChosenIds } from "./chosen-ids.ts";
 
 /* The devices that a draft names. */
 
@@ -15,13 +15,13 @@ interface EditedDevices {
   set(changes: { readonly devices: readonly string[] }, member: string): void;
 }
 
-/** Finds, adds and removes devices. */
-export class ChosenDevices implements Choice {
+/** Finds devices by their names and ids. */
+export class ChosenDevices extends ChosenIds {
   readonly #editor: EditedDevices;
   readonly #parts: ChosenDevicesParts;
-  search = "";
 
   constructor(editor: EditedDevices, parts: ChosenDevicesParts) {
+    super();
     this.#editor = editor;
     this.#parts = parts;
   }
@@ -43,16 +43,7 @@ export class ChosenDevices implements Choice {
     this.#parts.changed();
   }
 
-  add(id: string): void {
-    this.search = "";
-    if (!this.ids.includes(id)) this.#set([...this.ids, id]);
-  }
-
-  remove(id: string): void {
-    this.#set(this.ids.filter((other) => other !== id));
-  }
-
-  #set(devices: readonly string[]): void {
+  protected set(devices: readonly string[]): void {
     this.#editor.set({ devices }, "devices");
   }
 }

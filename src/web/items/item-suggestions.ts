@@ -9,12 +9,12 @@ interface Suggesting {
   /** What the page calls one. */
   readonly labelOf: (id: string) => string;
   readonly choose: (id: string) => void;
-  /** Stands after the devices. Defaults to a note if no device matches. */
+  /** Stands after them. Defaults to a note if none matches. */
   readonly last?: TemplateResult | typeof nothing;
 }
 
-/** Devices to choose from, below the field in which the user searches for them. */
-export function deviceSuggestions(ids: readonly string[], suggesting: Suggesting): TemplateResult {
+/** Items to choose from, below the field in which the user searches for them. */
+export function itemSuggestions(ids: readonly string[], suggesting: Suggesting): TemplateResult {
   const { noun = "device", showsIds = true, labelOf, choose } = suggesting;
   const { last = ids.length === 0 ? noMatch(noun) : nothing } = suggesting;
   return html`<ul class="suggestions">
@@ -27,7 +27,7 @@ function noMatch(noun: string): TemplateResult {
   return html`<li class="soft" role="status">No matching ${noun}.</li>`;
 }
 
-/** The id alone if the device has no name. */
+/** The id alone if the item has no name. */
 function labelAndId(label: string, id: string): TemplateResult {
   return html`${label}${label === id ? nothing : html` <span class="soft">${id}</span>`}`;
 }

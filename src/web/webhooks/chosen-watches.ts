@@ -2,7 +2,7 @@ import { ALERTS_PATH, type Alert } from "../alerts/alert.ts";
 import { sentenceOf } from "../api/api-error.ts";
 import { FENCES_PATH, type Fence, nameOf } from "../fences/fence.ts";
 import { WatchNames } from "../fences/watch-names.ts";
-import type { Choice } from "../items/choice-chips.ts";
+import { ChosenIds } from "../items/chosen-ids.ts";
 import { type ListParts, PagedList } from "../items/paged-list.ts";
 
 /* The geofences and alerts that the draft of a webhook names. */
@@ -18,17 +18,18 @@ interface EditedWatches {
 const NAMES_MAX = 50;
 const SUGGESTIONS_MAX = 8;
 
-/** Finds, adds and removes geofences and alerts. */
-export class ChosenWatches implements Choice {
+/** Finds geofences and alerts by their names. */
+export class ChosenWatches extends ChosenIds {
   readonly #editor: EditedWatches;
   readonly #parts: ListParts;
   readonly #names: WatchNames;
   readonly #fences: PagedList<Fence>;
   readonly #alerts: PagedList<Alert>;
-  search = "";
+  #learning = new AbortController();
   #fault: string | null = null;
 
   constructor(editor: EditedWatches, parts: ListParts) {
+    super();
     this.#editor = editor;
     this.#parts = parts;
     this.#names = new WatchNames(parts.api);
@@ -42,19 +43,17 @@ export class ChosenWatches implements Choice {
 
   /** Why names or what is searched for are missing. */
   get fault(): string | null {
-    return this.#fault ?? this.#fences.fault ?? this.#alerts.fault;
+    return this.#fault ?? (this.search === "" ? null : (this.#fences.fault ?? this.#alerts.fault));
   }
 
   /** Its name, or its id until that is known. */
   labelOf(id: string): string {
-    return this.#names.nameOfId(id) ?? id;
+    return this.#names.nameOfId(id) ?? this.#nameInLists(id) ?? id;
   }
 
   suggestions(): readonly string[] | null {
     const lists = [this.#fences, this.#alerts];
-    if (lists.some((list) => list.query !== this.search || !list.isUpToDate)) return null;
-    for (const fence of this.#fences.items) this.#names.note(fence.id, nameOf(fence));
-    for (const { id, name } of this.#alerts.items) this.#names.note(id, name ?? "Alert");
+    if (!lists.every((list) => list.isUpToDate)) return null;
     const ids = lists.flatMap(({ items }) => items.map(({ id }) => id));
     return ids.filter((id) => !this.ids.includes(id)).slice(0, SUGGESTIONS_MAX);
   }
@@ -64,18 +63,15 @@ export class ChosenWatches implements Choice {
     for (const list of [this.#fences, this.#alerts]) list.search(search);
   }
 
-  add(id: string): void {
-    this.search = "";
-    if (!this.ids.includes(id)) this.#set([...this.ids, id]);
-  }
-
-  remove(id: string): void {
-    this.#set(this.ids.filter((other) => other !== id));
+  override add(id: string): void {
+    this.#names.note(id, this.labelOf(id)); // The lists go on to other searches.
+    super.add(id);
   }
 
   /** Looks up the names of some. */
-  async learn(ids: readonly string[], signal: AbortSignal): Promise<void> {
-    this.#fault = null;
+  async learn(ids: readonly string[]): Promise<void> {
+    this.forget();
+    const { signal } = this.#learning;
     try {
       await this.#names.learnIds(ids.slice(0, NAMES_MAX), signal);
     } catch (error) {
@@ -85,12 +81,27 @@ export class ChosenWatches implements Choice {
     this.#parts.changed();
   }
 
+  /** Ends the looking up of names. */
+  forget(): void {
+    this.#learning.abort();
+    this.#learning = new AbortController();
+    this.#fault = null;
+  }
+
+  /** Ends the search. */
   close(): void {
     this.search = "";
     for (const list of [this.#fences, this.#alerts]) list.close();
   }
 
-  #set(watches: readonly string[]): void {
+  protected set(watches: readonly string[]): void {
     this.#editor.set({ watches }, "watches");
+  }
+
+  #nameInLists(id: string): string | null {
+    const fence = this.#fences.find(id);
+    if (fence !== null) return nameOf(fence);
+    const alert = this.#alerts.find(id);
+    return alert === null ? null : (alert.name ?? "Alert");
   }
 }

@@ -32,8 +32,6 @@ export class Webhooks {
   readonly watches: ChosenWatches;
   readonly copying: Copying;
   #chosen: Webhook | null = null;
-  /** Aborted when another one is chosen. */
-  #life = new AbortController();
   /** The requests that were sent to the chosen one, newest first; null if none is chosen. */
   deliveries: PagedList<Delivery> | null = null;
   #secret: string | null = null;
@@ -107,8 +105,7 @@ export class Webhooks {
       this.#parts,
     );
     void this.deliveries.load();
-    this.#life = new AbortController();
-    void this.watches.learn(webhook.watches ?? [], this.#life.signal);
+    void this.watches.learn(webhook.watches ?? []);
   }
 
   /** Loads the chosen one and what was sent to it anew. */
@@ -216,7 +213,7 @@ export class Webhooks {
   }
 
   #forget(): void {
-    this.#life.abort();
+    this.watches.forget();
     this.deliveries?.close();
     this.deliveries = null;
     this.#chosen = null;
