@@ -89,30 +89,37 @@ export interface QueryPairs {
   known: number;
 }
 
-/** Names and values of a URL's query, decoded. Most queries need no decoding, so slices suffice. */
+/** Names and values of a URL's query, decoded as in forms (https://url.spec.whatwg.org/#urlencoded-parsing). */
 export function queryPairs(url: string): QueryPairs {
   const pairs: QueryPairs = { names: [], texts: [], known: -1 };
   const start = url.indexOf("?") + 1;
   if (start === 0) return pairs;
-  if (/[%+#]/.test(url)) {
-    for (const [name, text] of new URLSearchParams(url.slice(start).split("#", 1)[0]))
-      push(pairs, name, text);
-    return pairs;
-  }
-  for (let at = start; at <= url.length; ) {
+  const hash = url.indexOf("#", start);
+  const queryEnd = hash < 0 ? url.length : hash;
+  for (let at = start; at <= queryEnd; ) {
     const ampersand = url.indexOf("&", at);
-    const end = ampersand < 0 ? url.length : ampersand;
-    const equals = url.indexOf("=", at);
-    if (equals < 0 || equals > end) push(pairs, url.slice(at, end), "");
-    else push(pairs, url.slice(at, equals), url.slice(equals + 1, end));
+    const end = ampersand < 0 || ampersand > queryEnd ? queryEnd : ampersand;
+    if (end > at) {
+      const equals = url.indexOf("=", at);
+      const nameEnd = equals < 0 || equals > end ? end : equals;
+      pairs.names.push(decoded(url.slice(at, nameEnd)));
+      pairs.texts.push(decoded(url.slice(nameEnd + 1, end)));
+    }
     at = end + 1;
   }
   return pairs;
 }
 
-function push({ names, texts }: QueryPairs, name: string, text: string): void {
-  names.push(name);
-  texts.push(text);
+/** Most names and values need no decoding, and few of the others need more than the standard function. */
+function decoded(text: string): string {
+  const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
+  if (!spaced.includes("%")) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    // A form also decodes what is no UTF-8, and keeps a percent sign that begins no byte.
+    return new URLSearchParams(`=${text}`).get("")!;
+  }
 }
 
 export function invalid(message: string): { readonly ok: false; readonly error: ServiceError } {
