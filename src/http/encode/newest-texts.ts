@@ -172,3 +172,16 @@ export function copyBytes(
   if (target === source) target.copyWithin(at, from, from + count);
   else target.set(source.subarray(from, from + count), at);
 }
+
+/**
+ * Copies a short text in whole words, which may write up to seven bytes more: for two cache lines a call costs more
+ * than the text, and for a whole record less. No word of UTF-8 is a NaN, whose bits an engine may change.
+ */
+export function copyShort(source: DataView, from: number, count: number, target: DataView, at: number): void {
+  for (let i = 0; i < count; i += WORD_BYTES) {
+    target.setFloat64(at + i, source.getFloat64(from + i, LITTLE_ENDIAN), LITTLE_ENDIAN);
+  }
+}
+
+const WORD_BYTES = 8;
+const LITTLE_ENDIAN = true;

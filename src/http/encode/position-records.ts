@@ -5,7 +5,7 @@ import { numberIndex } from "../../model/location-fields.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import type { RecordForm } from "./chosen-records.ts";
 import { type NearbyColumns, SLOTS_FRAGMENT, writeBearing, writeDistance } from "./nearby-slots.ts";
-import { copyBytes } from "./newest-texts.ts";
+import { copyShort } from "./newest-texts.ts";
 import { isTimeAlone, PositionTexts } from "./position-texts.ts";
 import { LOCAL_TIME_ROOM, writeLocalTime } from "./record-encoder.ts";
 
@@ -17,12 +17,12 @@ const LONGITUDE = numberIndex("longitude");
 
 /** Writes records with the fields of `isInPositions()`, from texts that are encoded once per report. */
 export class PositionRecords {
-  readonly #memory: Uint8Array<ArrayBuffer>;
+  readonly #view: DataView;
   readonly #texts: PositionTexts;
 
   /** Stores texts in `memory` between two positions; `start` is a multiple of a cache line. */
   constructor(memory: Uint8Array<ArrayBuffer>, start: number, end: number) {
-    this.#memory = memory;
+    this.#view = new DataView(memory.buffer, memory.byteOffset, memory.length);
     this.#texts = new PositionTexts(memory, start, end);
   }
 
@@ -33,7 +33,7 @@ export class PositionRecords {
     { count, devices, meters, bearings }: NearbyColumns,
     form: RecordForm,
   ): void {
-    const memory = this.#memory;
+    const source = this.#view;
     const texts = this.#texts;
     const isShort = isTimeAlone(form.fields);
     const hasExtras = form.localTime !== null || form.marks !== null || (form.names ?? null) !== null;
@@ -43,12 +43,11 @@ export class PositionRecords {
       const textBytes = isShort ? texts.timeEnd(address) : texts.bytes(address);
       const idBytes = texts.idBytes(address);
       json.ensure(ITEM_ROOM + idBytes + textBytes);
-      const { bytes, view } = json;
+      const { view } = json;
       const at = writeFragment(view, json.length, ITEM);
-      const idStart = texts.idStart(address);
-      for (let i = 0; i < idBytes; i++) bytes[at + i] = memory[idStart + i]!; // Too short for a call.
+      copyShort(source, texts.idStart(address), idBytes, view, at);
       const location = writeFragment(view, at + idBytes, SLOTS_FRAGMENT);
-      copyBytes(memory, texts.start(address), textBytes, bytes, location);
+      copyShort(source, texts.start(address), textBytes, view, location);
       json.length = location + textBytes;
       writeDistance(view, location, meters[row]! / METERS_PER_MILE);
       writeBearing(view, location, bearings[row]!);
@@ -69,7 +68,7 @@ export class PositionRecords {
       const address = addresses === null ? texts.find(records, devices[row]!) : addresses[row]!;
       const textBytes = isShort ? texts.timeEnd(address) : texts.bytes(address);
       json.ensure(textBytes + LOCAL_TIME_ROOM + 1);
-      copyBytes(this.#memory, texts.start(address), textBytes, json.bytes, json.length);
+      copyShort(this.#view, texts.start(address), textBytes, json.view, json.length);
       json.length += textBytes;
       if (hasExtras) writeExtras(json, records, devices[row]!, form);
       json.byte(CLOSE_BRACE);
