@@ -2,15 +2,16 @@ import type { View } from "../../auth/view.ts";
 import type { AppDevices } from "../../hot/app-devices.ts";
 import type { Device } from "../../hot/devices/device.ts";
 import type { DeviceList, ListedDevices } from "../../hot/devices/device-list.ts";
+import { NO_DEVICE } from "../../hot/devices/device-table.ts";
 import { type DevicePage, NewestPage } from "../../hot/scan/newest-page.ts";
-import { ok, type Result } from "../../lib/result.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
 import { type MaybePromise, mapMaybe } from "../../lib/schedule/maybe-promise.ts";
 import { type Steps, thenDo } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import type { TimeRange } from "../../model/time/range.ts";
-import { type Caller, findDevice, type QueryDependencies, type Show } from "./find-device.ts";
+import { type Caller, type QueryDependencies, type Show, shownRange } from "./find-device.ts";
 
 /*
  * Latest positions: of a device, of the devices whose latest report is a user's, of all devices of an app. Answers
@@ -70,10 +71,14 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
   const { hot, clock, retention, scheduler } = dependencies;
   return {
     ofDevice(appId, deviceId, view) {
-      const match = findDevice(dependencies, appId, deviceId, view);
-      if (!match.ok) return match;
-      const { app, device } = match.value;
-      return ok({ records: app.newestRecords, devices: [device.number] });
+      const app = view?.showsDevice(deviceId) === false ? null : hot.findApp(appId);
+      const device = app?.table.numberOf(deviceId) ?? NO_DEVICE;
+      const { startMs } = shownRange(dependencies, view);
+      // The time is in a column, while the record itself is several cache misses away.
+      if (app === null || device === NO_DEVICE || app.newestTimes.of(device) < startMs) {
+        return fail({ kind: "device_not_found", deviceId });
+      }
+      return ok({ records: app.newestRecords, devices: [device] });
     },
     ofUser(appId, userId, { ageMsMax, accuracyMetersMax, limit }, { signal }, show) {
       const app = hot.findApp(appId);

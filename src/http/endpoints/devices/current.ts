@@ -43,9 +43,8 @@ export const deviceCurrent = queryEndpoint({
         const names = withNames ? new RecordNames(hot.profiles, call.appId) : null;
         const match = current.ofDevice(call.appId, deviceId, view);
         if (!match.ok) return call.fail(match.error);
-        const { records, devices } = match.value;
         const location = { cache: answers.records, match: match.value, zone, fields, view, marks, names };
-        const written = answers.write(answer, { device_id: records.deviceId(devices[0]!), location });
+        const written = answers.write(answer, { device_id: deviceId, location });
         return sendWithPlaces(call, written, marks);
       });
   },
