@@ -158,9 +158,9 @@ export function readPath(
   values: Record<string, unknown>,
 ): ServiceError | null {
   if (segments.length === 0) return null;
-  const texts = pathnameOf(url).split("/");
+  const pathname = pathnameOf(url);
   for (const { name, index, suffix, parameter } of segments) {
-    const segment = texts[index] ?? "";
+    const segment = segmentAt(pathname, index);
     if (!segment.endsWith(suffix)) return lacksSuffix(name, suffix);
     const decoded = decodeSegment(segment.slice(0, segment.length - suffix.length), name);
     const parsed = decoded.ok ? parameter.parse(decoded.value) : decoded;
@@ -168,6 +168,18 @@ export function readPath(
     values[name] = parsed.value;
   }
   return null;
+}
+
+/** The segment at an index, without the array that `split` would create for each request; empty if there is none. */
+function segmentAt(pathname: string, index: number): string {
+  let start = 0;
+  for (let passed = 0; passed < index; passed++) {
+    const slash = pathname.indexOf("/", start);
+    if (slash < 0) return "";
+    start = slash + 1;
+  }
+  const end = pathname.indexOf("/", start);
+  return pathname.slice(start, end < 0 ? pathname.length : end);
 }
 
 function decodeSegment(segment: string, name: string): Result<string, ServiceError> {

@@ -68,7 +68,7 @@ export function plain<Value>(schema: Schema): Shape<Value> {
 }
 
 export function text(description: string): Shape<string> {
-  return plain({ type: "string", description });
+  return { schema: { type: "string", description }, write: (json, value) => json.string(value) };
 }
 
 /** A whole number from 0. */
