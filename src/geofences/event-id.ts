@@ -25,7 +25,7 @@ export function visitId({ appId, id }: Watch, deviceId: DeviceId, startMs: numbe
 
 /** Sorts behind the ids of all earlier events, and before those of this instant and later ones. */
 export function firstEventId(timestampMs: number): string {
-  writeRecordIdTime(time, 0, Math.min(Math.max(Math.ceil(timestampMs), 0), TIME_MS_MAX));
+  writeRecordIdTime(timeView, 0, Math.min(Math.max(Math.ceil(timestampMs), 0), TIME_MS_MAX));
   return String.fromCharCode(...time);
 }
 
@@ -37,3 +37,4 @@ function timedId(timestampMs: number, identity: string): string {
 const TIME_MS_MAX = 2 ** 48 - 1;
 
 const time = new Uint8Array(RECORD_ID_TIME_CHARACTERS);
+const timeView = new DataView(time.buffer);

@@ -10,7 +10,6 @@ export const RECORD_ID_TIME_CHARACTERS = 10;
 
 const DIGEST_BYTES = 10;
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const CROCKFORD_BYTES = new TextEncoder().encode(CROCKFORD);
 
 /** The length of `deviceDigest`. */
 export const RECORD_ID_DIGEST_CHARACTERS = 16;
@@ -35,11 +34,22 @@ export function crockfordDigest(hash: Uint8Array): string {
   return text;
 }
 
+/** Every pair of characters as a 16-bit number, by their ten bits: half as many stores. */
+const PAIRS = new Uint16Array(
+  new TextEncoder().encode(
+    Array.from({ length: 1024 }, (_, bits) => CROCKFORD[bits >> 5]! + CROCKFORD[bits & 31]!).join(""),
+  ).buffer,
+);
+const LITTLE_ENDIAN = true;
+
 /** Writes the first 10 characters of an id at `position`. */
-export function writeRecordIdTime(bytes: Uint8Array, position: number, timestampMs: number): void {
+export function writeRecordIdTime(view: DataView, position: number, timestampMs: number): void {
   // 48 bits exceed a 32-bit operation, so the upper four characters and the lower six are computed separately.
   const high = Math.floor(timestampMs / 2 ** 30);
   const low = timestampMs - high * 2 ** 30;
-  for (let i = 0; i < 4; i++) bytes[position + i] = CROCKFORD_BYTES[(high >> (15 - 5 * i)) & 31]!;
-  for (let i = 0; i < 6; i++) bytes[position + 4 + i] = CROCKFORD_BYTES[(low >> (25 - 5 * i)) & 31]!;
+  view.setUint16(position, PAIRS[(high >> 10) & 1023]!, LITTLE_ENDIAN);
+  view.setUint16(position + 2, PAIRS[high & 1023]!, LITTLE_ENDIAN);
+  view.setUint16(position + 4, PAIRS[low >> 20]!, LITTLE_ENDIAN);
+  view.setUint16(position + 6, PAIRS[(low >> 10) & 1023]!, LITTLE_ENDIAN);
+  view.setUint16(position + 8, PAIRS[low & 1023]!, LITTLE_ENDIAN);
 }

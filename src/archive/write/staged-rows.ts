@@ -90,11 +90,11 @@ export function encodeRows(appId: AppId, batch: ReportBatch, cells: CellFinder, 
     );
     const { bytes, view } = out;
     let at = writeFragment(view, out.length, key);
-    at = writeNumber(bytes, at, timestampMs[row]!);
+    at = writeNumber(view, at, timestampMs[row]!);
     bytes[at++] = COMMA;
     for (let c = 0; c < numbers.length; c++) {
       const value = numbers[c]![row]!;
-      if (!Number.isNaN(value)) at = writeReading(bytes, view, at, value);
+      if (!Number.isNaN(value)) at = writeReading(view, at, value);
       bytes[at++] = COMMA;
     }
     at = writeFragment(view, at, rowProfile);

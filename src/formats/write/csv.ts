@@ -57,13 +57,13 @@ export function createCsvWriter({ zone }: WriteOptions): RecordWriter {
         const state = states.of(tuples.states[row]!);
         line.ensure(NUMBERS_ROOM + fragmentRoom(device) + fragmentRoom(profile) + fragmentRoom(state));
         const { bytes, view } = line;
-        let at = writeNumber(bytes, writeFragment(view, line.length, device), timestampMs[row]!);
+        let at = writeNumber(view, writeFragment(view, line.length, device), timestampMs[row]!);
         bytes[at++] = COMMA;
         at = time.write(timestampMs[row]!, bytes, at);
         for (let field = 0; field < NUMBER_FIELDS.length; field++) {
           bytes[at++] = COMMA;
           const value = numbers[field]![row]!;
-          if (!Number.isNaN(value)) at = writeReading(bytes, view, at, value);
+          if (!Number.isNaN(value)) at = writeReading(view, at, value);
         }
         at = writeFragment(view, writeFragment(view, at, profile), state);
         if (localTime !== null) {

@@ -88,13 +88,13 @@ function createFeatures({ zone }: WriteOptions): Features {
   function writePosition(json: JsonWriter, numbers: readonly Float64Array[], row: number): void {
     json.ensure(POSITION_ROOM);
     const { bytes, view } = json;
-    let at = writeNumber(bytes, writeFragment(view, json.length, HEAD), numbers[LONGITUDE]![row]!);
+    let at = writeNumber(view, writeFragment(view, json.length, HEAD), numbers[LONGITUDE]![row]!);
     bytes[at++] = COMMA;
-    at = writeNumber(bytes, at, numbers[LATITUDE]![row]!);
+    at = writeNumber(view, at, numbers[LATITUDE]![row]!);
     const altitude = numbers[ALTITUDE]![row]!;
     if (!Number.isNaN(altitude)) {
       bytes[at++] = COMMA;
-      at = writeReading(bytes, view, at, altitude);
+      at = writeReading(view, at, altitude);
     }
     json.length = writeFragment(view, at, BETWEEN);
   }

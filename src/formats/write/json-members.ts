@@ -63,7 +63,7 @@ export class JsonMembers {
     const timestampMs = records.timestampMs[row]!;
     json.ensure(NUMBERS_ROOM + fragmentRoom(device) + fragmentRoom(profile) + fragmentRoom(state));
     const { bytes, view } = json;
-    let at = writeNumber(bytes, writeFragment(view, json.length, device), timestampMs);
+    let at = writeNumber(view, writeFragment(view, json.length, device), timestampMs);
     if (this.#time !== null) {
       at = this.#time.write(timestampMs, bytes, writeFragment(view, at, TIME));
       bytes[at++] = QUOTE;
@@ -74,7 +74,7 @@ export class JsonMembers {
       const key = keys[field]!;
       const value = numbers[field]![row]!;
       if (key !== null && !Number.isNaN(value)) {
-        at = writeReading(bytes, view, writeFragment(view, at, key), value);
+        at = writeReading(view, writeFragment(view, at, key), value);
       }
     }
     at = writeFragment(view, writeFragment(view, at, profile), state);

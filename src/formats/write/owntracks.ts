@@ -76,13 +76,13 @@ export function createOwnTracksWriter({ simplifyMeters }: WriteOptions): RecordW
 }
 
 function writeNumbers(
-  { bytes, view, length }: JsonWriter,
+  { view, length }: JsonWriter,
   numbers: readonly Float64Array[],
   row: number,
   seconds: number,
 ): number {
   const put = (at: number, key: Fragment, value: number) =>
-    writeNumber(bytes, writeFragment(view, at, key), value);
+    writeNumber(view, writeFragment(view, at, key), value);
   let at = put(length, HEAD, numbers[LATITUDE]![row]!);
   at = put(at, LON, numbers[LONGITUDE]![row]!);
   at = put(at, TST, seconds);

@@ -178,7 +178,7 @@ export class EncodedRecordCache {
 
   #writeId(json: JsonWriter, digestAt: number, timestampMs: number): void {
     json.text(ID);
-    writeRecordIdTime(json.bytes, json.length, timestampMs);
+    writeRecordIdTime(json.view, json.length, timestampMs);
     json.length += RECORD_ID_TIME_CHARACTERS;
     this.#copy(json, digestAt, RECORD_ID_DIGEST_CHARACTERS);
     json.bytes[json.length++] = QUOTE;

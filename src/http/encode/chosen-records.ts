@@ -105,7 +105,7 @@ export class ChosenRecords {
 function writeId(json: JsonWriter, appId: AppId, deviceId: DeviceId, timestampMs: number): void {
   json.fragment(ID);
   json.ensure(RECORD_ID_TIME_CHARACTERS);
-  writeRecordIdTime(json.bytes, json.length, timestampMs);
+  writeRecordIdTime(json.view, json.length, timestampMs);
   json.length += RECORD_ID_TIME_CHARACTERS;
   json.text(`${deviceDigest(appId, deviceId)}"`);
 }

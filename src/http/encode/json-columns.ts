@@ -69,7 +69,7 @@ function writeNumbers(json: JsonWriter, block: Float64Array, from: number, to: n
     if (Number.isNaN(value)) {
       view.setUint32(at, NULL, true);
       at += NULL_BYTES;
-    } else at = writeReading(bytes, view, at, value);
+    } else at = writeReading(view, at, value);
   }
   json.length = at;
 }

@@ -51,8 +51,8 @@ export function createRecordEncoder(
   function writeNumbers(json: JsonWriter, page: RecordPage, row: number): void {
     const { numbers } = page;
     json.ensure(NUMBERS_ROOM);
-    const { bytes, view } = json;
-    let at = writeInteger(bytes, writeFragment(view, json.length, TIMESTAMP), page.timestampMs[row]!);
+    const { view } = json;
+    let at = writeInteger(view, writeFragment(view, json.length, TIMESTAMP), page.timestampMs[row]!);
     const { words, lengths } = keys;
     const start = row * numberCount;
     for (let field = 0; field < numberCount; field++) {
@@ -62,7 +62,7 @@ export function createRecordEncoder(
       view.setFloat64(at, words[word]!, true);
       view.setFloat64(at + 8, words[word + 1]!, true);
       view.setFloat64(at + 16, words[word + 2]!, true);
-      at = writeReading(bytes, view, at + lengths[field]!, value);
+      at = writeReading(view, at + lengths[field]!, value);
     }
     json.length = at;
   }
@@ -82,12 +82,12 @@ export function createRecordEncoder(
   function writeDevice(json: JsonWriter, appId: AppId, { deviceIds, timestampMs }: RecordPage, row: number) {
     const device = devices.of(appId, deviceIds[row]!);
     json.ensure(fragmentRoom(device.head) + fragmentRoom(device.idTail) + ID_HEAD_ROOM);
-    const { bytes, view } = json;
+    const { view } = json;
     let at = writeFragment(view, json.length, device.head);
     if (!showsApp) at = json.length + device.bytesBeforeApp; // The next text overwrites the app.
     if (showsId) {
       at = writeFragment(view, at, ID_HEAD);
-      writeRecordIdTime(bytes, at, timestampMs[row]!);
+      writeRecordIdTime(view, at, timestampMs[row]!);
       at = writeFragment(view, at + RECORD_ID_TIME_CHARACTERS, device.idTail);
     }
     json.length = at;

@@ -87,12 +87,12 @@ export function createRecordHash(): RecordHash {
             fragmentRoom(state) +
             fragmentRoom(CLOSE),
         );
-        const { bytes, view } = out;
-        let at = writeNumber(bytes, writeFragment(view, out.length, device), atMs);
+        const { view } = out;
+        let at = writeNumber(view, writeFragment(view, out.length, device), atMs);
         for (let field = 0; field < numbers.length; field++) {
           const value = numbers[field]![row]!;
           if (Number.isNaN(value)) continue;
-          at = writeReading(bytes, view, writeFragment(view, at, NUMBER_NAMES[field]!), value);
+          at = writeReading(view, writeFragment(view, at, NUMBER_NAMES[field]!), value);
         }
         at = writeFragment(view, writeFragment(view, at, profile), state);
         out.length = writeFragment(view, at, CLOSE);

@@ -4,8 +4,9 @@ import * as fc from "../../../support/fast-check.ts";
 
 function written(value: number): string {
   const bytes = new Uint8Array(64);
-  const text = new TextDecoder().decode(bytes.subarray(0, writeNumber(bytes, 0, value)));
-  const end = writeReading(bytes, new DataView(bytes.buffer), 0, value);
+  const view = new DataView(bytes.buffer);
+  const text = new TextDecoder().decode(bytes.subarray(0, writeNumber(view, 0, value)));
+  const end = writeReading(view, 0, value);
   expect(new TextDecoder().decode(bytes.subarray(0, end))).toBe(text);
   return text;
 }
