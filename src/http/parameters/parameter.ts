@@ -100,26 +100,34 @@ export function queryPairs(url: string): QueryPairs {
     const ampersand = url.indexOf("&", at);
     const end = ampersand < 0 || ampersand > queryEnd ? queryEnd : ampersand;
     if (end > at) {
-      const equals = url.indexOf("=", at);
-      const nameEnd = equals < 0 || equals > end ? end : equals;
-      pairs.names.push(decoded(url.slice(at, nameEnd)));
-      pairs.texts.push(decoded(url.slice(nameEnd + 1, end)));
+      const pair = url.slice(at, end); // The rest of the URL may have many pairs and no equals sign.
+      const equals = pair.indexOf("=");
+      const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
+      const text = equals < 0 ? "" : decoded(pair.slice(equals + 1));
+      if (name === null || text === null) return standardPairs(url.slice(start, queryEnd));
+      pairs.names.push(name);
+      pairs.texts.push(text);
     }
     at = end + 1;
   }
   return pairs;
 }
 
-/** Most names and values need no decoding, and few of the others need more than the standard function. */
-function decoded(text: string): string {
+/** Null if only a form's decoder can read it: it is no UTF-8, or has a percent sign that begins no byte. */
+function decoded(text: string): string | null {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;
   try {
     return decodeURIComponent(spaced);
   } catch {
-    // A form also decodes what is no UTF-8, and keeps a percent sign that begins no byte.
-    return new URLSearchParams(`=${text}`).get("")!;
+    return null;
   }
+}
+
+/** Slower, and reads everything. */
+function standardPairs(query: string): QueryPairs {
+  const pairs = [...new URLSearchParams(`?${query}`)]; // One mark is not read.
+  return { names: pairs.map(([name]) => name), texts: pairs.map(([, text]) => text), known: -1 };
 }
 
 export function invalid(message: string): { readonly ok: false; readonly error: ServiceError } {

@@ -7,7 +7,7 @@ import { preferredCoding } from "../../../src/http/answer/compression.ts";
 import { reportFormat } from "../../../src/http/body/read-reports.ts";
 import type { Endpoint } from "../../../src/http/endpoint.ts";
 import { ENDPOINTS } from "../../../src/http/endpoints.ts";
-import { readQuery } from "../../../src/http/parameters/parameter.ts";
+import { queryPairs, readQuery } from "../../../src/http/parameters/parameter.ts";
 import { readPath, segmentsOf } from "../../../src/http/parameters/path-parameter.ts";
 import { pathnameOf } from "../../../src/http/request.ts";
 import { CsvReader } from "../../../src/lib/text/csv-reader.ts";
@@ -189,7 +189,12 @@ const literals = sources.flatMap(([path, text]) =>
 describe("regular expressions", () => {
   test("are found, all of them, in the source", () => {
     expect(literals.length).toBeGreaterThanOrEqual(30);
-    for (const known of ["^[\\x21-\\x7e]{1,128}$", "^[A-Za-z0-9._-]{1,64}$", "^-?\\d+(\\.\\d+)?$", "[%+#]"]) {
+    for (const known of [
+      "^[\\x21-\\x7e]{1,128}$",
+      "^[A-Za-z0-9._-]{1,64}$",
+      "^-?\\d+(\\.\\d+)?$",
+      "^[\\w-]{0,64}$",
+    ]) {
       expect(
         literals.some(({ expression }) => expression.source === known),
         known,
@@ -261,6 +266,22 @@ function isNew(tried: unknown): boolean {
 test.each(Object.keys(PARSERS))("%s takes no longer than a text is long", (name) => {
   expect(slowText(PARSERS[name]!)).toBeNull();
 });
+
+/** So long that a search of the whole rest for each piece shows, however fast the runtime searches. */
+const QUERY_LENGTH = 320_000;
+
+test.each(["&", "a&", "=", "=&", "a=&", "+&", "%&", "%2C&", "?", "#"])(
+  "a query of many %s is read in a time that grows with its length",
+  (piece) => {
+    const [long, short] = [QUERY_LENGTH, QUERY_LENGTH / SHARE].map(
+      (length) => `http://localhost/x?${piece.repeat(length / piece.length)}`,
+    ) as [string, string];
+    let growth = Number.POSITIVE_INFINITY;
+    for (let tries = 0; tries < TRIES && growth > GROWTH_MAX; tries++)
+      growth = bestMs(() => queryPairs(long), 2) / bestMs(() => queryPairs(short), 2);
+    expect(growth).toBeLessThan(GROWTH_MAX);
+  },
+);
 
 /** Requests with a text, or as much of it, wherever one can stand. */
 function requestsWith(text: string, key: string): [string, RequestInit][] {
