@@ -39,6 +39,7 @@ export class AliasMover {
     for (const rows of this.#rows.removeAll(appId, toId)) yield changed(toId, rows);
     this.#rows.giveBack(visible(toId));
     link();
+    yield changed(toId, 0); // What was given back may have been its newest record.
     yield* this.#move(appId, deviceId, false);
     for (const id of ids) for (const rows of this.#rows.copyAll(appId, id)) yield copied(id, rows);
     this.#mover.setNewest(visible(deviceId), deviceId, after.newest);

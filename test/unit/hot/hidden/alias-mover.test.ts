@@ -7,7 +7,7 @@ import type { Correction } from "../../../../src/model/correction.ts";
 import { undoEntry } from "../../../../src/model/correction-pieces.ts";
 import type { DeviceId } from "../../../../src/model/ids.ts";
 import { numberIndex } from "../../../../src/model/location-fields.ts";
-import { utcDayOf } from "../../../../src/model/time/utc-day.ts";
+import { type UtcDay, utcDayOf } from "../../../../src/model/time/utc-day.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { APP, batchOf } from "../../../support/reports/batches.ts";
 
@@ -16,6 +16,7 @@ import { APP, batchOf } from "../../../support/reports/batches.ts";
 const BASE_MS = Date.UTC(2026, 0, 15);
 const DAY = utcDayOf(BASE_MS);
 const RECORDS = 1500;
+const SECONDS_PER_DAY = 86_400;
 
 /** A device "old" with records, and "new" with records between these. */
 class Store {
@@ -24,9 +25,9 @@ class Store {
   #isAssigned = false;
   readonly reported = new Set<string>();
 
-  constructor() {
-    this.report("old", 0, RECORDS);
-    this.report("new", RECORDS, 2 * RECORDS);
+  constructor(reports = RECORDS) {
+    this.report("old", 0, reports);
+    this.report("new", RECORDS, RECORDS + reports);
   }
 
   report(device_id: string, from: number, to: number): void {
@@ -133,6 +134,37 @@ test("a long assignment is made and undone in steps", () => {
     for (const running = store.toggle(); running.next().done !== true; ) steps++;
     expect(steps).toBeGreaterThanOrEqual(2);
   }
+});
+
+test("between the steps of an assignment or its undoing, each device shows with the time of its newest record", () => {
+  const deed = fc.constantFrom("toggle", "seal", "old", "new");
+  fc.assert(
+    fc.property(fc.nat(1), fc.array(deed, { maxLength: 8 }), (reports, deeds) => {
+      const store = new Store(reports);
+      const { hot } = store;
+      let day = 0;
+      for (const deed of deeds) {
+        if (deed === "toggle") {
+          for (const _ of store.toggle()) {
+            const app = hot.findApp(APP)!;
+            for (const device of ["old", "new"].flatMap((id) => app.find(id) ?? []))
+              expect(app.newestTimes.of(device.number)).toBe(device.newestMs);
+          }
+        } else if (deed === "seal") {
+          const days = Array.from({ length: day + 1 }, (_, later) => (DAY + later) as UtcDay);
+          const sealing = hot.seal(days);
+          for (const due of days) for (const _ of sealing.rows(due));
+          sealing.commit(new Set(days), new Map(days.map((due) => [due, store.sequence])));
+          for (const _ of sealing.drop());
+        } else {
+          const from = ++day * SECONDS_PER_DAY;
+          store.report(deed, from, from + RECORDS);
+        }
+      }
+    }),
+    // The newest record that shows as "new" is archived, and what "old" reported since takes several steps.
+    { examples: [[0, ["old", "toggle", "seal", "old", "toggle"]]] },
+  );
 });
 
 test("copies of a device follow its reports after another device is assigned to the same one", () => {
