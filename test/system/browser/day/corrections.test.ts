@@ -155,7 +155,7 @@ describePage(
       await page.getByText("240 reports").waitFor();
     });
   },
-  { isPageAlone: true, prepare: ({ client }) => store(client, [...earlier, ...reports]) },
+  { keepsAll: true, isPageAlone: true, prepare: ({ client }) => store(client, [...earlier, ...reports]) },
 );
 
 /** `12.3 mi, 1 stop, 30 min moving, 240 reports`. */

@@ -78,7 +78,7 @@ describePage(
       expect(await firstMs(stage, "tram", START_MS)).toBe(START_MS + 3 * HOUR_MS);
     });
   },
-  { isPageAlone: true, prepare: ({ client }) => store(client, reports) },
+  { keepsAll: true, isPageAlone: true, prepare: ({ client }) => store(client, reports) },
 );
 
 /** Selects the second drive, and asks for more changes. */

@@ -147,7 +147,7 @@ describePage(
       { viewport: { width: 390, height: 844 }, hasTouch: true },
     );
   },
-  { isPageAlone: true, prepare: ({ client }) => store(client, reports) },
+  { keepsAll: true, isPageAlone: true, prepare: ({ client }) => store(client, reports) },
 );
 
 /** Selects the position that is suspicious, and waits until the map has it in its middle. */

@@ -53,7 +53,7 @@ describePage(
       },
     );
   },
-  { isPageAlone: true, prepare: ({ client }) => store(client, REPORTS) },
+  { keepsAll: true, isPageAlone: true, prepare: ({ client }) => store(client, REPORTS) },
 );
 
 /** The device by a search. Today has no reports, so the last day that has some is opened. */

@@ -58,7 +58,7 @@ describePage(
       await weekIsTold(visit);
     });
   },
-  { prepare: ({ client }) => store(client, reportsOf(LEGS)) },
+  { keepsAll: true, prepare: ({ client }) => store(client, reportsOf(LEGS)) },
 );
 
 /** In the bands of 18 and 36 mph, with a legend, marks of its direction, and the stops with their durations. */

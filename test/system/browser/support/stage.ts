@@ -8,6 +8,7 @@ import {
   RUNTIMES,
   type Runtime,
   readFirstKey,
+  runCommand,
   type ServerProcess,
   startReady,
 } from "../../../support/server-process.ts";
@@ -45,6 +46,8 @@ export interface StageOptions {
    * long tests have all of them once more with a server on Deno (`test/long/browser.test.ts`).
    */
   readonly isPageAlone?: boolean;
+  /** Keeps records of any age, for reports of fixed dates: the default retention forgets them after a year. */
+  readonly keepsAll?: boolean;
   /** What is done once the server runs, such as giving it data. */
   prepare?(stage: Stage): Promise<unknown>;
 }
@@ -89,6 +92,7 @@ export function describePage(
 
     beforeAll(async () => {
       const place = openPlace();
+      if (options.keepsAll === true) await keepAll(runtime, place);
       const server = await startReady(runtime, place, argsIn(place));
       const key = readFirstKey(place);
       opened = { place, server, key, client: { url: server.url, key } };
@@ -130,4 +134,9 @@ async function runTest(
 /** The same server by another name, which leads to this machine (`OTHER_HOSTS`). */
 function at(host: string, url: string): string {
   return `http://${host}:${new URL(url).port}`;
+}
+
+async function keepAll(runtime: Runtime, place: Place): Promise<void> {
+  const { code, error } = await runCommand(runtime, place, ["settings", "set", "retention", "forever"]);
+  if (code !== 0) throw new Error(error);
 }
