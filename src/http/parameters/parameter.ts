@@ -89,7 +89,7 @@ export interface QueryPairs {
   known: number;
 }
 
-/** Names and values of a URL's query, decoded as in forms (https://url.spec.whatwg.org/#urlencoded-parsing). */
+/** Names and values of a URL's query, decoded as in forms (URL Standard, section 5.1). */
 export function queryPairs(url: string): QueryPairs {
   const pairs: QueryPairs = { names: [], texts: [], known: -1 };
   const start = url.indexOf("?") + 1;
