@@ -64,6 +64,16 @@ export const CORRECTION_NOTE_CHARACTERS_MAX = 500;
 /** A record as members of JSON, as a report would carry them. */
 export type RecordMembers = Readonly<Record<string, unknown>>;
 
+/** Marks a record that the device reported itself, where it could be one of a device that shows as it. */
+export function asOwn(record: RecordMembers): RecordMembers {
+  return { ...record, is_own: true };
+}
+
+/** Whether the record has this mark. Without it, it may be the device's own all the same. */
+export function isOwn(record: RecordMembers): boolean {
+  return record.is_own === true;
+}
+
 /** A row of a batch as members of JSON, without its device. */
 export function membersOf(batch: ReportBatch, row: number): RecordMembers {
   const { texts, numbers, profiles, profile, states, state } = batch;

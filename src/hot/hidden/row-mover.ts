@@ -1,4 +1,4 @@
-import { batchOfMembers, type RecordMembers } from "../../model/correction.ts";
+import { batchOfMembers, isOwn, type RecordMembers } from "../../model/correction.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { UtcDay } from "../../model/time/utc-day.ts";
 import type { AppDevices } from "../app-devices.ts";
@@ -208,7 +208,7 @@ export class RowMover {
     isAsArchived = false,
   ): void {
     const batch = newest === null ? null : batchOfMembers(deviceId, newest);
-    if (batch === null) return;
+    if (newest === null || batch === null) return;
     const timeMs = batch.timestampMs[0]!;
     const day = this.#ledger.at(timeMs);
     // Memory has every record of other days.
@@ -222,9 +222,10 @@ export class RowMover {
     this.#records.setArchived(app, device, day, batch, 0, carried);
     const newestTimes = this.#given.get(app) ?? new Map<number, number>();
     this.#given.set(app, newestTimes.set(device, timeMs));
-    // It may be a record of a device that shows as this one.
-    if ((app.table.columns.copies?.sourceCount(device) ?? 0) > 0) app.borrowed.set(device, null);
-    else app.borrowed.delete(device);
+    // Otherwise it may be a record of a device that shows as this one.
+    if (isOwn(newest) || (app.table.columns.copies?.sourceCount(device) ?? 0) === 0)
+      app.borrowed.delete(device);
+    else app.borrowed.set(device, null);
   }
 
   #moveRows(from: Place, to: Place, timestampMs: Float64Array): void {

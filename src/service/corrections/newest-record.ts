@@ -6,7 +6,7 @@ import { PageBuilder } from "../../hot/scan/page-builder.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { inOneStep } from "../../lib/schedule/steps.ts";
 import { hasNumber } from "../../lib/tables/sorted-numbers.ts";
-import { membersOf, type RecordMembers } from "../../model/correction.ts";
+import { asOwn, membersOf, type RecordMembers } from "../../model/correction.ts";
 import type { NewestAfter } from "../../model/correction-entry.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
@@ -16,6 +16,7 @@ import type { TimeRange } from "../../model/time/range.ts";
 import { utcDayOf } from "../../model/time/utc-day.ts";
 import type { Caller } from "../queries/find-device.ts";
 import type { HistoryQueries } from "../queries/history/history.ts";
+import { touchesSealed } from "../queries/history/plan.ts";
 import { createReadArchive, memoryOrArchive } from "../queries/history/read-archive.ts";
 import type { HistoryDependencies } from "../queries/history/read-stretches.ts";
 import type { PositionBlock, PositionReading, ReadPositions } from "../queries/positions.ts";
@@ -67,7 +68,7 @@ export async function findNewestWithout(
 
 /** The newest record of a range that is no row of a correction; null if there is none. */
 export async function findLastReported(
-  { history }: NewestDependencies,
+  dependencies: NewestDependencies,
   appId: AppId,
   deviceId: DeviceId,
   range: TimeRange,
@@ -75,10 +76,29 @@ export async function findLastReported(
 ): Found {
   const page = { order: "desc", offset: 0, limit: 1, accuracyMetersMax: null, withDistance: false } as const;
   const query = { ...page, range, originals: true };
-  const answer = await history.ofDevice(appId, deviceId, query, caller);
+  const answer = await dependencies.history.ofDevice(appId, deviceId, query, caller);
   if (!answer.ok) return answer;
   const [newest] = answer.value.pages.filter(({ count }) => count > 0);
-  return ok(newest === undefined ? null : firstOf(newest));
+  return newest === undefined ? ok(null) : withOwner(dependencies, appId, deviceId, firstOf(newest)!, caller);
+}
+
+/** An archived record, with a mark if the device reported it itself and others show as it. */
+export async function withOwner(
+  dependencies: HistoryDependencies,
+  appId: AppId,
+  deviceId: DeviceId,
+  newest: RecordMembers,
+  caller: Caller,
+): Promise<Result<RecordMembers, ServiceError>> {
+  const { hot, archive } = dependencies;
+  const timestampMs = Number(newest.timestamp);
+  const isArchived = touchesSealed(archive().manifest, { startMs: timestampMs, endMs: timestampMs + 1 });
+  if (!isArchived || hot.aliases(appId, deviceId).length === 0) return ok(newest);
+  if (hot.corrections.find(appId)!.aliases.hasStage(deviceId)) return ok(newest); // Then what it reports is lent, too.
+  const [app, hidden] = [hot.findApp(appId), hot.hiddenRows(appId, deviceId)];
+  const own = await findReported(dependencies, appId, deviceId, app, hidden, timestampMs, caller);
+  if (!own.ok) return own;
+  return ok(own.value === null ? newest : asOwn(newest));
 }
 
 /** Two sorted lists as one. */
@@ -164,7 +184,8 @@ async function findHidden(
   if (!ofApp.aliases.hasStage(deviceId)) {
     const app = hot.findHidden(appId);
     const own = await findReported(dependencies, appId, deviceId, app, null, timestampMs, caller);
-    if (!own.ok || own.value !== null) return own;
+    if (!own.ok) return own;
+    if (own.value !== null) return ok(asOwn(own.value));
   }
   for (const alias of hot.aliases(appId, deviceId)) {
     const { via, deviceId: reportedId } = alias;
@@ -180,7 +201,7 @@ async function findHidden(
 
 /** A device's record as it was reported, in memory or archived and not hidden; null if there is none. */
 async function findReported(
-  dependencies: NewestDependencies,
+  dependencies: HistoryDependencies,
   appId: AppId,
   deviceId: DeviceId,
   app: AppDevices | null,
@@ -204,7 +225,8 @@ async function findReported(
     fromArchive: () =>
       readArchive(appId, range, caller, async ({ session, partsOfDay }) => {
         const { app, device } = place();
-        const late = app === null || device === null ? null : await hot.lateRows(app, device).whole(range);
+        const late =
+          app === null || device === null ? null : await hot.originalLateRows(app, device).whole(range);
         const parts = partsOfDay(utcDayOf(timestampMs));
         const hidden = hiddenRows?.within(range) ?? null;
         const scan = { appId, deviceId, userId: null, range, accuracyMetersMax: null, parts, late, hidden };

@@ -1,13 +1,13 @@
 import type { DeviceInDoubt } from "../../hot/hidden/newest-in-doubt.ts";
 import { OneDevice } from "../../hot/scan/memory-scan.ts";
 import { messageOf } from "../../lib/message-of.ts";
-import { fail, type Result } from "../../lib/result.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
 import { isOutOfDescriptors } from "../../runtime/files.ts";
 import { type Caller, retainedRange } from "../queries/find-device.ts";
 import { createArchiveHistory } from "../queries/history/archive-history.ts";
 import type { HistoryDependencies } from "../queries/history/read-stretches.ts";
 import { findNewestArchived } from "./newest-archived.ts";
-import { firstOf } from "./newest-record.ts";
+import { firstOf, withOwner } from "./newest-record.ts";
 
 const ALWAYS = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
 const FIRST = { order: "desc", offset: 0, limit: 1, accuracyMetersMax: null, withDistance: false } as const;
@@ -29,16 +29,19 @@ export async function settleNewest(
     const whose = { device, userId: null, devices: new OneDevice(device), countQueried: () => 1 };
     const range = retainedRange(dependencies, ALWAYS);
     const scan = { ...FIRST, ...whose, appId, range, originals: true, wants: "page" } as const;
-    const answer = await answerFromArchive(scan, { signal }).catch(sentenceOf);
-    if (!answer.ok) {
-      const { error } = answer;
+    const newest = await answerFromArchive(scan, { signal })
+      .then(async (answer) => {
+        if (!answer.ok) return answer;
+        const page = answer.value.pages.find(({ count }) => count > 0);
+        const record = page === undefined ? null : firstOf(page);
+        return record === null ? ok(null) : withOwner(dependencies, appId, deviceId, record, { signal });
+      })
+      .catch(sentenceOf);
+    if (!newest.ok) {
+      const { error } = newest;
       const reason = typeof error === "string" ? error : error.kind;
       onNote(`The newest position of ${deviceId} (app ${appId}) may be a later one: ${reason}`);
-      continue;
-    }
-    const page = answer.value.pages.find(({ count }) => count > 0);
-    const newest = page === undefined ? null : firstOf(page);
-    if (newest !== null) hot.settleNewest(appId, deviceId, newest);
+    } else if (newest.value !== null) hot.settleNewest(appId, deviceId, newest.value);
   }
 }
 

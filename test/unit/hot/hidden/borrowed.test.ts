@@ -100,6 +100,36 @@ test("undoing an assignment after a late report leaves it to the device that rep
   await app.close();
 });
 
+test.each(["before", "after"])(
+  "a late report keeps the user of the device's own record, archived %s an assignment",
+  async (order) => {
+    const app = await createArchiveApp({ startMs: NOW_MS });
+    await app.store([{ ...reportAt("new", OLD_MS, 1), user_id: "bob" }, reportAt("old", OLD_MS + 20_000, 2)]);
+    if (order === "before") await app.seal();
+    await makeCorrection(app, { action: "assign", device_id: "old", to_device_id: "new", to_user_id: "ada" });
+    await app.seal();
+    await makeCorrection(app, { action: "hide", device_id: "new", timestamps: [OLD_MS + 20_000] });
+    expect(await newestOf(app, "latitude", "user_id")).toEqual([1, "bob"]);
+    await app.store([reportAt("new", OLD_MS, 3)]);
+    expect(await newestOf(app, "latitude", "user_id")).toEqual([3, "bob"]);
+    const started = await app.restart();
+    expect(await newestOf(started, "latitude", "user_id")).toEqual([3, "bob"]);
+    await started.close();
+  },
+);
+
+test("a late report shows instead of a record of the same instant that shows as the device", async () => {
+  const app = await createArchiveApp({ startMs: NOW_MS });
+  await app.store([reportAt("old", OLD_MS, 1), reportAt("old", OLD_MS + 20_000, 2)]);
+  await makeCorrection(app, { action: "assign", device_id: "old", to_device_id: "new", to_user_id: "ada" });
+  await app.seal();
+  await makeCorrection(app, { action: "hide", device_id: "new", timestamps: [OLD_MS + 20_000] });
+  expect(await newestOf(app, "latitude", "user_id")).toEqual([1, "ada"]);
+  await app.store([reportAt("new", OLD_MS, 3)]);
+  expect(await newestOf(app, "latitude", "user_id")).toEqual([3, "ANONYMOUS"]);
+  await app.close();
+});
+
 test("a late report of a device that shows with another user is where the device is nearby, also after a restart", async () => {
   let app = await createArchiveApp({ startMs: NOW_MS });
   await app.store([reportAt("new", OLD_MS, 1), reportAt("new", OLD_MS + 60_000, 3)]);
