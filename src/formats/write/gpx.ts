@@ -103,18 +103,17 @@ function writePoint(
   const { bytes, view } = xml;
   const longitude = numbers[LONGITUDE]![row]!;
   let at = writeFragment(view, xml.length, POINT);
-  at = writeDecimal(bytes, view, at, numbers[LATITUDE]![row]!);
+  at = writeDecimal(view, at, numbers[LATITUDE]![row]!);
   at = writeFragment(view, at, LON);
-  at = writeDecimal(bytes, view, at, longitude === 180 ? -180 : longitude); // The schema excludes 180.
+  at = writeDecimal(view, at, longitude === 180 ? -180 : longitude); // The schema excludes 180.
   at = writeFragment(view, at, POINT_END);
-  at = writeElement(bytes, view, at, ELE, numbers[ALTITUDE]![row]!);
+  at = writeElement(view, at, ELE, numbers[ALTITUDE]![row]!);
   at = writeFragment(view, time.write(timestampMs[row]!, bytes, writeFragment(view, at, TIME)), TIME_END);
-  at = writeExtensions(bytes, view, at, numbers, row);
+  at = writeExtensions(view, at, numbers, row);
   xml.length = writeFragment(view, at, TRACK_POINT_END);
 }
 
 function writeExtensions(
-  bytes: Uint8Array,
   view: DataView,
   position: number,
   numbers: readonly Float64Array[],
@@ -129,12 +128,12 @@ function writeExtensions(
   let at = writeFragment(view, position, EXTENSIONS);
   if (hasMotion) {
     at = writeFragment(view, at, GARMIN);
-    at = writeElement(bytes, view, at, TPX_SPEED, speed);
-    at = writeElement(bytes, view, at, TPX_COURSE, bearing === 360 ? 0 : bearing); // The schema excludes 360.
+    at = writeElement(view, at, TPX_SPEED, speed);
+    at = writeElement(view, at, TPX_COURSE, bearing === 360 ? 0 : bearing); // The schema excludes 360.
     at = writeFragment(view, at, GARMIN_END);
   }
-  at = writeElement(bytes, view, at, H_ACC, horizontal);
-  at = writeElement(bytes, view, at, V_ACC, vertical);
+  at = writeElement(view, at, H_ACC, horizontal);
+  at = writeElement(view, at, V_ACC, vertical);
   return writeFragment(view, at, EXTENSIONS_END);
 }
 
@@ -148,13 +147,7 @@ function element(name: string): Element {
 }
 
 /** Writes an element with a number; nothing for NaN. */
-function writeElement(
-  bytes: Uint8Array,
-  view: DataView,
-  position: number,
-  { start, end }: Element,
-  value: number,
-): number {
+function writeElement(view: DataView, position: number, { start, end }: Element, value: number): number {
   if (Number.isNaN(value)) return position;
-  return writeFragment(view, writeDecimal(bytes, view, writeFragment(view, position, start), value), end);
+  return writeFragment(view, writeDecimal(view, writeFragment(view, position, start), value), end);
 }

@@ -172,11 +172,11 @@ class Track {
     const out = this.#coords;
     out.ensure(POINT_ROOM);
     const { bytes, view } = out;
-    let at = writeDecimal(bytes, view, writeFragment(view, out.length, COORD), longitude);
+    let at = writeDecimal(view, writeFragment(view, out.length, COORD), longitude);
     bytes[at++] = SPACE;
-    at = writeDecimal(bytes, view, at, latitude);
+    at = writeDecimal(view, at, latitude);
     bytes[at++] = SPACE;
-    at = writeDecimal(bytes, view, at, altitude);
+    at = writeDecimal(view, at, altitude);
     out.length = writeFragment(view, at, COORD_END);
   }
 }
@@ -184,10 +184,10 @@ class Track {
 /** Writes an element for every point, so that the k-th value belongs to the k-th point. */
 function addValue(out: JsonWriter, value: number): void {
   out.ensure(POINT_ROOM);
-  const { bytes, view } = out;
+  const { view } = out;
   if (Number.isNaN(value)) out.length = writeFragment(view, out.length, NO_VALUE);
   else {
-    const at = writeDecimal(bytes, view, writeFragment(view, out.length, VALUE), value);
+    const at = writeDecimal(view, writeFragment(view, out.length, VALUE), value);
     out.length = writeFragment(view, at, VALUE_END);
   }
 }

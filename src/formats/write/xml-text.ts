@@ -34,12 +34,12 @@ const EXPONENT_BELOW = 1e-6;
 const DECIMALS_MAX = 18;
 
 /** Writes a number without an exponent, in up to `NUMBER_BYTES_MAX` bytes; returns the position after it. */
-export function writeDecimal(bytes: Uint8Array, view: DataView, position: number, value: number): number {
+export function writeDecimal(view: DataView, position: number, value: number): number {
   if (Math.abs(value) >= EXPONENT_BELOW || value === 0) return writeReading(view, position, value);
   const text = value.toFixed(DECIMALS_MAX);
   let end = text.length;
   while (text[end - 1] === "0") end--;
   if (text[end - 1] === ".") return writeReading(view, position, 0);
-  for (let i = 0; i < end; i++) bytes[position + i] = text.charCodeAt(i);
+  for (let i = 0; i < end; i++) view.setUint8(position + i, text.charCodeAt(i));
   return position + end;
 }
