@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { percentDecoded } from "../lib/text/percent.ts";
 
 /*
  * File names for devices: `export --split device` writes them, and `import` reads the device from the name. A device id
@@ -33,12 +34,7 @@ export function fileNamesOf(deviceIds: readonly string[]): string[] {
 
 /** The device that a file is named after; a name without escapes is the device. */
 export function deviceNameOf(fileName: string): string {
-  if (!fileName.includes("%")) return fileName;
-  try {
-    return decodeURIComponent(fileName);
-  } catch {
-    return fileName; // A percent sign of another program.
-  }
+  return percentDecoded(fileName) ?? fileName; // A percent sign of another program.
 }
 
 /** Escapes at least the first `escapedMin` characters. */

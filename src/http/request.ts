@@ -15,6 +15,18 @@ function endAt(url: string, mark: "?" | "#"): number {
   return at < 0 ? url.length : at;
 }
 
+/** The segment of a path at an index, without the array that `split` would create; empty if there is none. */
+export function segmentAt(pathname: string, index: number): string {
+  let start = 0;
+  for (let passed = 0; passed < index; passed++) {
+    const slash = pathname.indexOf("/", start);
+    if (slash < 0) return "";
+    start = slash + 1;
+  }
+  const end = pathname.indexOf("/", start);
+  return pathname.slice(start, end < 0 ? pathname.length : end);
+}
+
 export function targetOf(url: string): string {
   const query = url.indexOf("?");
   return query < 0 ? pathnameOf(url) : pathnameOf(url) + url.slice(query);

@@ -3,9 +3,10 @@ import { KEY_PREFIX } from "../../auth/api-key.ts";
 import { type Client, type ClientMessage, MESSAGE_HEADERS } from "../../clients/client.ts";
 import { parseSpeedUnit, SPEED_UNITS, type SpeedUnit } from "../../clients/reading/speed.ts";
 import { ok } from "../../lib/result.ts";
+import { percentDecoded } from "../../lib/text/percent.ts";
 import { invalid, type Parameter } from "../parameters/parameter.ts";
 import { textSegment } from "../parameters/path-parameter.ts";
-import { pathnameOf } from "../request.ts";
+import { pathnameOf, segmentAt } from "../request.ts";
 
 /* Reads everything of a client's request but its body: the key in any place, the device, and the URL's parameters. */
 
@@ -29,12 +30,17 @@ export function createRequestReader({ path }: ClientRoute): (request: Request) =
   const [keyIndex, deviceIndex] = [segments.indexOf(":key"), segments.indexOf(":device")];
 
   return function readRequest({ url, headers }) {
-    const texts = keyIndex < 0 ? [] : pathnameOf(url).split("/");
+    const pathname = keyIndex < 0 ? "" : pathnameOf(url);
     const query = queryOf(url);
     const authorization = headers.get("authorization");
-    const credentials = credentialsOf(authorization, segmentAt(texts, keyIndex), query);
+    const credentials = credentialsOf(authorization, decodedSegment(pathname, keyIndex), query);
     for (const name of KEY_PARAMETERS) query.delete(name);
-    return { headers: messageHeaders(headers), credentials, query, device: segmentAt(texts, deviceIndex) };
+    return {
+      headers: messageHeaders(headers),
+      credentials,
+      query,
+      device: decodedSegment(pathname, deviceIndex),
+    };
   };
 }
 
@@ -44,14 +50,9 @@ function queryOf(url: string): URLSearchParams {
 }
 
 /** Percent-decoded, or as sent if that is invalid, because a name is needed in any case. */
-function segmentAt(texts: readonly string[], index: number): string | null {
-  const text = index < 0 ? undefined : texts[index];
-  if (text === undefined || text === "") return null;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+function decodedSegment(pathname: string, index: number): string | null {
+  const text = index < 0 ? "" : segmentAt(pathname, index);
+  return text === "" ? null : (percentDecoded(text) ?? text);
 }
 
 /** The headers that describe a report. */

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
+import { percentDecoded } from "../../lib/text/percent.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Schema } from "../shapes/shape.ts";
 
@@ -113,15 +114,9 @@ export function queryPairs(url: string): QueryPairs {
   return pairs;
 }
 
-/** Null if only a form's decoder can read it: it is no UTF-8, or has a percent sign that begins no byte. */
+/** Null if only a form's decoder can read it. */
 function decoded(text: string): string | null {
-  const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
-  if (!spaced.includes("%")) return spaced;
-  try {
-    return decodeURIComponent(spaced);
-  } catch {
-    return null;
-  }
+  return percentDecoded(text.includes("+") ? text.replaceAll("+", " ") : text);
 }
 
 /** Slower, and reads everything. */

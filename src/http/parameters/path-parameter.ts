@@ -1,10 +1,11 @@
 import { assert } from "../../lib/assert.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { parsePlainDecimal } from "../../lib/text/decimal.ts";
+import { percentDecoded } from "../../lib/text/percent.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { ANONYMOUS, type DeviceId, type UserId } from "../../model/ids.ts";
 import { deviceIdFault } from "../../model/report.ts";
-import { pathnameOf } from "../request.ts";
+import { pathnameOf, segmentAt } from "../request.ts";
 import { EXAMPLE_REPORT } from "../shapes/record-schemas.ts";
 import type { Schema } from "../shapes/shape.ts";
 import { invalid, type Parameter } from "./parameter.ts";
@@ -162,33 +163,13 @@ export function readPath(
   for (const { name, index, suffix, parameter } of segments) {
     const segment = segmentAt(pathname, index);
     if (!segment.endsWith(suffix)) return lacksSuffix(name, suffix);
-    const decoded = decodeSegment(segment.slice(0, segment.length - suffix.length), name);
-    const parsed = decoded.ok ? parameter.parse(decoded.value) : decoded;
+    const text = percentDecoded(segment.slice(0, segment.length - suffix.length));
+    if (text === null) return unreadable(name);
+    const parsed = parameter.parse(text);
     if (!parsed.ok) return parsed.error;
     values[name] = parsed.value;
   }
   return null;
-}
-
-/** The segment at an index, without the array that `split` would create for each request; empty if there is none. */
-function segmentAt(pathname: string, index: number): string {
-  let start = 0;
-  for (let passed = 0; passed < index; passed++) {
-    const slash = pathname.indexOf("/", start);
-    if (slash < 0) return "";
-    start = slash + 1;
-  }
-  const end = pathname.indexOf("/", start);
-  return pathname.slice(start, end < 0 ? pathname.length : end);
-}
-
-function decodeSegment(segment: string, name: string): Result<string, ServiceError> {
-  if (!segment.includes("%")) return ok(segment);
-  try {
-    return ok(decodeURIComponent(segment));
-  } catch {
-    return { ok: false, error: unreadable(name) };
-  }
 }
 
 function lacksSuffix(name: string, suffix: string): ServiceError {
