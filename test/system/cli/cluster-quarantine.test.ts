@@ -36,6 +36,7 @@ describe.if(hasNatsServer("tests of the quarantine of real nodes"))("two nodes o
     places = NODES.map(openPlace);
     servers = await Promise.all(places.map((place, index) => startReady(NODES[index]!, place, flags())));
     key = readFirstKey(places.find(({ dataDir }) => existsSync(join(dataDir, "first-key")))!);
+    for (const index of NODES.keys()) await until(() => opens(index)); // Within two seconds.
   });
 
   afterAll(async () => {
@@ -46,6 +47,11 @@ describe.if(hasNatsServer("tests of the quarantine of real nodes"))("two nodes o
   async function ask(index: number, path: string, init: RequestInit = {}): Promise<Response> {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     return fetch(`${servers[index]!.url}${path}`, { ...init, headers });
+  }
+
+  /** Of two nodes that begin a cluster at once, one makes the first key, and the other reads it each second. */
+  async function opens(index: number): Promise<boolean> {
+    return (await ask(index, "/api/v1/quarantine")).status === 200;
   }
 
   async function send(index: number, body: string): Promise<void> {
