@@ -3,10 +3,11 @@ import type { Point } from "../fleets/metropolis.ts";
 import { createRandom } from "../fleets/random.ts";
 import { openHttpClient } from "../servers/http-client.ts";
 import { getRequest } from "../servers/load.ts";
+import type { Goals } from "./pairs.ts";
 import type { Sized } from "./sized.ts";
 
 /** A kind of nearby query, with a new center each time. */
-export interface NearbyKind {
+export interface NearbyKind extends Goals {
   readonly name: string;
   readonly miles: number;
   readonly limit: number;
@@ -14,10 +15,6 @@ export interface NearbyKind {
   readonly timezone?: string;
   /** The chosen fields; absent for whole records. */
   readonly fields?: string;
-  /** The most times that it may take the processor time of a bare server as busy. */
-  readonly timesBusyMax?: number;
-  /** The required share of the bare server's requests; absent without a bound. */
-  readonly shareMin?: number;
 }
 
 /** The kind that other parts use too. */
@@ -27,8 +24,20 @@ export const BEST_100 = "nearby, 5 mi, best 100";
 const POSITIONS_100 = "nearby, 5 mi, best 100, positions alone";
 
 export const NEARBY_KINDS: readonly NearbyKind[] = [
-  { name: BEST_100, miles: 5, limit: 100, age: "24 h", shareMin: 0.3, timesBusyMax: 2.6 },
-  { name: "nearby, 1 mi, best 10", miles: 1, limit: 10, age: "24 h", shareMin: 0.45 },
+  {
+    name: BEST_100,
+    miles: 5,
+    limit: 100,
+    age: "24 h",
+    ...{ shareMin: 0.3, timesBusyMax: 2.6, cpuMsMax: 0.062 },
+  },
+  {
+    name: "nearby, 1 mi, best 10",
+    miles: 1,
+    limit: 10,
+    age: "24 h",
+    ...{ shareMin: 0.45, timesBusyMax: 1.5, cpuMsMax: 0.026 },
+  },
   { name: "nearby, 5 mi, best 10", miles: 5, limit: 10, age: "24 h" },
   { name: "nearby, 5 mi, best 1,000", miles: 5, limit: 1000, age: "24 h" },
   { name: "nearby, 50 mi, best 100", miles: 50, limit: 100, age: "24 h" },
@@ -40,7 +49,14 @@ export const NEARBY_KINDS: readonly NearbyKind[] = [
     timezone: "America/New_York",
   },
   { name: "nearby, 5 mi, best 100, random age", miles: 5, limit: 100, age: "random age" },
-  { name: POSITIONS_100, miles: 5, limit: 100, age: "24 h", fields: "latitude,longitude" },
+  {
+    name: POSITIONS_100,
+    miles: 5,
+    limit: 100,
+    age: "24 h",
+    fields: "latitude,longitude",
+    cpuMsMax: 0.048,
+  },
 ];
 
 /** Queries of one kind. */

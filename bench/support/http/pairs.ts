@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Figure } from "../figures/report.ts";
-import type { BenchRun, Bound } from "../run/bench.ts";
+import { type Figure, median } from "../figures/report.ts";
+import type { BenchRun } from "../run/bench.ts";
 import { bareServerCommand, type ServerProcess, startProcess } from "../servers/server.ts";
 import type { Turn } from "./turn.ts";
 
@@ -32,6 +32,25 @@ function microsOf({ cpuMicros, requestsPerSecond }: Turn): number {
   return cpuMicros ?? 1e6 / requestsPerSecond;
 }
 
+/** What a kind of query must reach; without one of these there is no bound. */
+export interface Goals {
+  /** The least share of the bare server's requests. */
+  readonly shareMin?: number;
+  /** The most times that it may take the processor time of a bare server as busy. */
+  readonly timesBusyMax?: number;
+  /** The maximum processor time per answer. */
+  readonly cpuMsMax?: number;
+}
+
+export interface Judgement {
+  /** Whether the bounds apply to this run. */
+  readonly isJudged: boolean;
+  /** Whether shares of the bare server may be judged: a slow client limits the control and flatters ours. */
+  readonly areSharesJudged: boolean;
+}
+
+const MICROS_PER_MS = 1000;
+
 /** Pairs by the kind of query, in the order of their first use. */
 export class PairsByName {
   readonly #pairs = new Map<string, Pairs>();
@@ -44,11 +63,12 @@ export class PairsByName {
 
   /**
    * Reports requests a second of both, their ratio, and the processor time per request; and the ratio to the processor
-   * time of a bare server as busy, with the bound `timesBusy`.
+   * time of a bare server as busy.
    */
-  report(run: BenchRun, name: string, bound?: Bound, timesBusy?: Bound): void {
+  report(run: BenchRun, name: string, goals: Goals, { isJudged, areSharesJudged }: Judgement): void {
     const pairs = this.#pairs.get(name);
     if (pairs === undefined) return; // Not part of this run.
+    const { shareMin, timesBusyMax, cpuMsMax } = goals;
     const figure = (what: string, turns: readonly Turn[]): Figure => ({
       name: `${name}${what}`,
       unit: "requests/s",
@@ -60,14 +80,20 @@ export class PairsByName {
       cpuFigure(`${name}: processor, bare`, pairs.control),
     ];
     run.figures([...figures, ...[ourCpu, controlCpu].filter((cpu) => cpu !== null)]);
-    run.ratio(`${name}: share of the bare server`, ...figures, bound);
+    const share = areSharesJudged && shareMin !== undefined ? { atLeast: shareMin } : undefined;
+    run.ratio(`${name}: share of the bare server`, ...figures, share);
     if (ourCpu === null || controlCpu === null) return;
     // Steadier than requests a second if other processes use the server's core.
     run.ratio(`${name}: share by processor time`, perSecond(ourCpu), perSecond(controlCpu));
     const busyCpu = cpuFigure(`${name}: processor, bare, as busy`, pairs.busy.map(withoutHold));
-    if (busyCpu === null || busyCpu.runs.length === 0) return;
-    run.figures([busyCpu]);
-    run.ratio(`${name}: times a bare server as busy, by processor time`, ourCpu, busyCpu, timesBusy);
+    if (busyCpu !== null && busyCpu.runs.length > 0) {
+      const times = areSharesJudged && timesBusyMax !== undefined ? { atMost: timesBusyMax } : undefined;
+      run.figures([busyCpu]);
+      run.ratio(`${name}: times a bare server as busy, by processor time`, ourCpu, busyCpu, times);
+    }
+    if (cpuMsMax === undefined) return;
+    const bound = isJudged ? { atMost: cpuMsMax } : undefined;
+    run.verdict(`${name}: processor time of the server`, median(ourCpu.runs) / MICROS_PER_MS, "ms", bound);
   }
 
   /** Reports how long servers waited for their core. */
@@ -82,10 +108,16 @@ export class PairsByName {
   }
 }
 
-/** The time without the hold, which counts by the clock: on a shared core the result is too small, never below 0. */
+/**
+ * The time without the hold, which counts by the clock: on a shared core it can be longer than all processor time, and
+ * then nobody can tell (null).
+ */
 function withoutHold({ holdMicros, ...turn }: BusyTurn): Turn {
   const { cpuMicros } = turn;
-  return { ...turn, cpuMicros: cpuMicros === null ? null : Math.max(cpuMicros - holdMicros, Number.EPSILON) };
+  return {
+    ...turn,
+    cpuMicros: cpuMicros === null || cpuMicros <= holdMicros ? null : cpuMicros - holdMicros,
+  };
 }
 
 /** Empty if the system does not tell. */

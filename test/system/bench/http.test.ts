@@ -8,7 +8,13 @@ import { checkPages, knownByDay } from "../../../bench/support/http/checks/pages
 import { createCity, writeCity } from "../../../bench/support/http/city.ts";
 import { takeCores } from "../../../bench/support/http/cores.ts";
 import { chooseQuestions, NEARBY_KINDS, nearbyQuestion } from "../../../bench/support/http/nearby-kinds.ts";
-import { holdMicrosOf, PairsByName, takePairs, withBareServer } from "../../../bench/support/http/pairs.ts";
+import {
+  type Goals,
+  holdMicrosOf,
+  PairsByName,
+  takePairs,
+  withBareServer,
+} from "../../../bench/support/http/pairs.ts";
 import { createMoves } from "../../../bench/support/http/reports/moves.ts";
 import { startReporter } from "../../../bench/support/http/reports/reporter.ts";
 import { chooseClient, timed } from "../../../bench/support/http/turn.ts";
@@ -285,7 +291,17 @@ test("holdMicrosOf() is what ours takes longer than the control, by processor ti
   expect(holdMicrosOf(turn(1000, 10), turn(9000, 20))).toBe(0);
 });
 
-test("PairsByName compares ours with what a bare server as busy takes besides its hold", async () => {
+function reportOf(pairs: PairsByName, goals: Goals): ReturnType<typeof runBench> {
+  const judgement = { isJudged: true, areSharesJudged: true };
+  const bench: Bench = {
+    question: "q",
+    sizes: {},
+    run: async (run) => pairs.report(run, "a question", goals, judgement),
+  };
+  return runBench({ bench, isSmoke: true, given: new Map(), print: () => {} });
+}
+
+test("PairsByName compares ours with what a bare server as busy takes besides its hold, and with its goal", async () => {
   const pairs = new PairsByName();
   const { ours, control, busy } = pairs.of("a question");
   const turn = { requestsPerSecond: 1000, waitPercent: null };
@@ -294,22 +310,26 @@ test("PairsByName compares ours with what a bare server as busy takes besides it
     control.push({ ...turn, cpuMicros: 20 });
     busy.push({ ...turn, cpuMicros: cpuMicros + 10, holdMicros: 40 });
   }
-  const lines: string[] = [];
-  const bench: Bench = {
-    question: "q",
-    sizes: {},
-    run: async (run) => pairs.report(run, "a question", undefined, { atMost: 1.9 }),
-  };
-  const { ratios } = await runBench({
-    bench,
-    isSmoke: true,
-    given: new Map(),
-    print: (line) => lines.push(line),
-  });
+  const { ratios, verdicts } = await reportOf(pairs, { timesBusyMax: 1.9, cpuMsMax: 0.05 });
   const bySelf = ratios.find(
     ({ name }) => name === "a question: times a bare server as busy, by processor time",
   );
   expect(bySelf).toMatchObject({ runs: [60 / 30, 64 / 34], bound: { atMost: 1.9 } });
+  expect(verdicts).toMatchObject([{ value: 0.062, unit: "ms", bound: { atMost: 0.05 } }]);
+});
+
+test("PairsByName tells no ratio to a bare server that seems to have held longer than it ran", async () => {
+  const pairs = new PairsByName();
+  const { ours, control, busy } = pairs.of("a question");
+  const turn = { requestsPerSecond: 1000, waitPercent: null, cpuMicros: 20 };
+  ours.push(turn);
+  control.push(turn);
+  busy.push({ ...turn, holdMicros: 20 });
+  const { ratios } = await reportOf(pairs, { timesBusyMax: 1.9 });
+  expect(ratios.map(({ name }) => name)).toEqual([
+    "a question: share of the bare server",
+    "a question: share by processor time",
+  ]);
 });
 
 test("a bare server that holds its answers sends the same", async () => {

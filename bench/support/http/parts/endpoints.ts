@@ -1,10 +1,8 @@
-import { median } from "../../figures/report.ts";
 import type { WherehouseProcess } from "../../servers/server.ts";
 import { checkPages, knownByDay } from "../checks/pages.ts";
 import { drawEndpointQuestions, type EndpointQuestions } from "../endpoints.ts";
-import { type Judgement, measurePairs, type Part, type Setting } from "./part.ts";
-
-const MICROS_PER_MS = 1000;
+import type { Judgement } from "../pairs.ts";
+import { measurePairs, type Part, type Setting } from "./part.ts";
 
 /** The cost of an answer of every read endpoint except nearby. */
 export class EndpointsPart implements Part {
@@ -35,14 +33,7 @@ export class EndpointsPart implements Part {
     }
   }
 
-  report({ run, pairs }: Setting, { isJudged, areSharesJudged }: Judgement): void {
-    for (const { name, cpuMsMax, timesBusyMax } of this.#all ?? []) {
-      const times = areSharesJudged && timesBusyMax !== undefined ? { atMost: timesBusyMax } : undefined;
-      pairs.report(run, name, undefined, times);
-      const micros = pairs.of(name).ours.map((turn) => turn.cpuMicros);
-      if (cpuMsMax === undefined || !micros.every((value) => value !== null)) continue;
-      const bound = isJudged ? { atMost: cpuMsMax } : undefined;
-      run.verdict(`${name}: processor time of the server`, median(micros) / MICROS_PER_MS, "ms", bound);
-    }
+  report({ run, pairs }: Setting, judgement: Judgement): void {
+    for (const questions of this.#all ?? []) pairs.report(run, questions.name, questions, judgement);
   }
 }

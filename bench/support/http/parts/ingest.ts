@@ -1,9 +1,9 @@
 import { forSeconds, measureLoad } from "../../servers/load.ts";
 import type { WherehouseProcess } from "../../servers/server.ts";
-import { takePairs, withBareServer } from "../pairs.ts";
+import { type Judgement, takePairs, withBareServer } from "../pairs.ts";
 import { BATCH, movesOf } from "../reports/moves.ts";
 import { answeredOf, CONNECTIONS, timed } from "../turn.ts";
-import { type Judgement, type Part, type Setting, secondsOf } from "./part.ts";
+import { type Part, type Setting, secondsOf } from "./part.ts";
 
 const NAME = `ingest of ${BATCH} reports`;
 const SHARE_MIN = 0.23;
@@ -29,6 +29,6 @@ export class IngestPart implements Part {
   }
 
   report({ run, pairs }: Setting, { isJudged }: Judgement): void {
-    pairs.report(run, NAME, isJudged ? { atLeast: SHARE_MIN } : undefined);
+    pairs.report(run, NAME, { shareMin: SHARE_MIN }, { isJudged, areSharesJudged: isJudged });
   }
 }

@@ -3,12 +3,12 @@ import type { BenchRun } from "../../run/bench.ts";
 import { percentile } from "../../servers/open-load.ts";
 import type { ServerProcess, WherehouseProcess } from "../../servers/server.ts";
 import { BEST_100 } from "../nearby-kinds.ts";
-import { withBareServer } from "../pairs.ts";
+import { type Judgement, withBareServer } from "../pairs.ts";
 import { type Reporter, startReporter } from "../reports/reporter.ts";
 import type { Sized } from "../sized.ts";
 import { startWaitMeter } from "../wait-meter.ts";
 import { askEvenly, checkReported } from "./asking.ts";
-import { type Judgement, type Part, type Setting, wholeText } from "./part.ts";
+import { type Part, type Setting, wholeText } from "./part.ts";
 
 const SHARES = [0.5, 0.99, 0.999] as const;
 const P99_TIMES_MAX = 2.5;

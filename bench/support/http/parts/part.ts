@@ -6,7 +6,7 @@ import type { ServerProcess, WherehouseProcess } from "../../servers/server.ts";
 import type { City, CityOptions } from "../city.ts";
 import type { Cores } from "../cores.ts";
 import type { NearbyQuestions } from "../nearby-kinds.ts";
-import { holdMicrosOf, type PairsByName, withBareServer } from "../pairs.ts";
+import { holdMicrosOf, type Judgement, type PairsByName, withBareServer } from "../pairs.ts";
 import type { Sized } from "../sized.ts";
 import type { Client } from "../turn.ts";
 
@@ -34,13 +34,6 @@ export interface Setting {
 
 export interface NearbyOfKinds {
   of(kindName: string, server: WherehouseProcess): Promise<NearbyQuestions>;
-}
-
-export interface Judgement {
-  /** Whether the bounds apply to this run. */
-  readonly isJudged: boolean;
-  /** Whether shares of the bare server may be judged: a slow client limits the control and flatters ours. */
-  readonly areSharesJudged: boolean;
 }
 
 export interface PairsOptions {

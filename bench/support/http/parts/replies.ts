@@ -2,8 +2,9 @@ import { rmSync } from "node:fs";
 import { bunForServer } from "../../run/profiling.ts";
 import { startProcess, type WherehouseProcess } from "../../servers/server.ts";
 import { BEST_100 } from "../nearby-kinds.ts";
+import type { Judgement } from "../pairs.ts";
 import { sized } from "../sized.ts";
-import { copyOf, type Judgement, measurePairs, type Part, type Setting } from "./part.ts";
+import { copyOf, measurePairs, type Part, type Setting } from "./part.ts";
 
 /** The devices in replies: those that most queries find, and all, whose texts don't all fit in memory. */
 const REPLIES = [
@@ -38,8 +39,7 @@ export class RepliesPart implements Part {
     }
   }
 
-  report({ run, pairs }: Setting, { areSharesJudged }: Judgement): void {
-    for (const { name } of REPLIES)
-      pairs.report(run, name, areSharesJudged ? { atLeast: SHARE_MIN } : undefined);
+  report({ run, pairs }: Setting, judgement: Judgement): void {
+    for (const { name } of REPLIES) pairs.report(run, name, { shareMin: SHARE_MIN }, judgement);
   }
 }

@@ -2,10 +2,11 @@ import { median } from "../../figures/report.ts";
 import { readCpuSeconds } from "../../peers/cpu.ts";
 import type { WherehouseProcess } from "../../servers/server.ts";
 import { BEST_100 } from "../nearby-kinds.ts";
+import type { Judgement } from "../pairs.ts";
 import { type Reported, type Reporter, startReporter } from "../reports/reporter.ts";
 import type { Questions } from "../wrk.ts";
 import { askEvenly, checkReported } from "./asking.ts";
-import type { Judgement, Part, Setting } from "./part.ts";
+import type { Part, Setting } from "./part.ts";
 
 const QUESTIONS_PER_SECOND = 4000;
 const CPU_MICROS_MAX = 11;
