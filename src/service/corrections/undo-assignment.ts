@@ -5,7 +5,7 @@ import { PageBuilder } from "../../hot/scan/page-builder.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { hasNumber } from "../../lib/tables/sorted-numbers.ts";
-import { membersOf, type RecordMembers } from "../../model/correction.ts";
+import { asOwn, membersOf, type RecordMembers } from "../../model/correction.ts";
 import type { NewestAfter } from "../../model/correction-entry.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
@@ -119,7 +119,10 @@ export async function findNewestApart(
   return ofTarget.ok ? ok({ newest: newest.value, newestOfTarget: ofTarget.value }) : ofTarget;
 }
 
-/** The newest record that a device reported itself and that no correction hides; null if there is none. */
+/**
+ * The newest record that a device reported itself and that no correction hides, with a mark that says so, since others
+ * may show as the device; null if there is none.
+ */
 async function findNewestReported(
   dependencies: NewestDependencies,
   appId: AppId,
@@ -134,9 +137,10 @@ async function findNewestReported(
       ? null
       : await scheduler.runAtOnce(appId, caller.signal, findNewestInMemory(dependencies, device));
   const archived = await findNewestArchived(dependencies, appId, app, deviceId, caller);
-  if (!archived.ok || inMemory === null) return archived;
-  const isLater = Number(archived.value?.timestamp ?? Number.NEGATIVE_INFINITY) > Number(inMemory.timestamp);
-  return isLater ? archived : ok(inMemory);
+  if (!archived.ok) return archived;
+  const archivedMs = Number(archived.value?.timestamp ?? Number.NEGATIVE_INFINITY);
+  const newest = inMemory !== null && Number(inMemory.timestamp) >= archivedMs ? inMemory : archived.value;
+  return ok(newest === null ? null : asOwn(newest));
 }
 
 /** Like `findNewestReported()`, of archived days, with late rows laid over them. */
