@@ -213,7 +213,9 @@ export class RowMover {
     const day = this.#ledger.at(timeMs);
     // Memory has every record of other days.
     const knownMs = app.table.columns.archivedTimes.of(device);
-    if (!isSealed(day) || timeMs < knownMs || (timeMs === knownMs && !isAsArchived)) return;
+    // Of one instant, a device's own record shows, not that of a device that shows as it.
+    const isBetter = isAsArchived || (isOwn(newest) && app.borrowed.has(device));
+    if (!isSealed(day) || timeMs < knownMs || (timeMs === knownMs && !isBetter)) return;
     const tuples = this.#dictionary.translate(batch);
     const carried = {
       profile: tuples.profiles.numberOf(batch.profile[0]!, NO_TUPLE),

@@ -134,6 +134,23 @@ test("a late report keeps the user of the device's own record, which an undoing 
   await app.close();
 });
 
+test.each(["before", "after"])(
+  "an undoing leaves the device's own record of an instant, not one that came for another %s a seal",
+  async (order) => {
+    const app = await createArchiveApp({ startMs: NOW_MS });
+    const own = { ...reportAt("new", OLD_MS, 1), user_id: "bob" };
+    await app.store([own, reportAt("old", OLD_MS + 20_000, 2), reportAt("older", OLD_MS - 20_000, 4)]);
+    await makeCorrection(app, { action: "assign", device_id: "older", to_device_id: "new" });
+    const assigned = await makeCorrection(app, { action: "assign", device_id: "old", to_device_id: "new" });
+    if (order === "after") await app.seal();
+    await app.store([reportAt("older", OLD_MS, 5)]);
+    await app.seal();
+    await undoCorrection(app, assigned);
+    expect(await newestOf(app, "latitude", "user_id")).toEqual([1, "bob"]);
+    await app.close();
+  },
+);
+
 test("a late report shows instead of a record of the same instant that shows as the device", async () => {
   const app = await createArchiveApp({ startMs: NOW_MS });
   await app.store([reportAt("old", OLD_MS, 1), reportAt("old", OLD_MS + 20_000, 2)]);
