@@ -1,4 +1,5 @@
 import type { Steps } from "../lib/schedule/steps.ts";
+import type { RecordMembers } from "../model/correction.ts";
 import { type ErasedScope, isUnbounded } from "../model/erasure.ts";
 import type { ErasureEntry, NewestOfDevice } from "../model/erasure-entry.ts";
 import type { AppId, DeviceId, UserId } from "../model/ids.ts";
@@ -131,11 +132,23 @@ class RecordEraser {
   *#dropCorrections(): Iterable<ChangedPlace> {
     const { corrections } = this.#memory;
     const items = corrections.erasedBy(this.#scope, this.#entry.corrections);
+    const borrowers = this.#findBorrowers();
     for (const item of items) {
       const effect = corrections.remove(this.#appId, item);
       if (effect !== null) yield* performEffect(this.#memory, effect, this.#sequence);
     }
-    corrections.forget(this.#scope, items);
+    corrections.forget(this.#scope, items, borrowers);
+  }
+
+  /** The devices that erased ones show as, with the newest record of their own that the entry names. */
+  #findBorrowers(): ReadonlyMap<DeviceId, RecordMembers | null> {
+    const aliases = this.#memory.corrections.find(this.#appId)?.aliases;
+    const ids = aliases?.shownIds(this.#scope.deviceIds) ?? [];
+    const borrowers = new Map<DeviceId, RecordMembers | null>([...ids].map((deviceId) => [deviceId, null]));
+    for (const newest of this.#entry.newest)
+      if (borrowers.has(newest.deviceId) && this.#maySet(newest))
+        borrowers.set(newest.deviceId, newest.record);
+    return borrowers;
   }
 
   *#dropRecords(): Iterable<ChangedPlace | null> {

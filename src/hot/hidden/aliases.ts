@@ -47,6 +47,16 @@ export class Aliases {
     return this.#links.size === 0 ? null : (this.#now().byDevice.get(deviceId) ?? null);
   }
 
+  /** The devices that some of these show as. */
+  shownIds(deviceIds: Iterable<DeviceId>): ReadonlySet<DeviceId> {
+    const ids = new Set<DeviceId>();
+    for (const deviceId of deviceIds) {
+      const alias = this.of(deviceId);
+      if (alias !== null) ids.add(alias.shownId);
+    }
+    return ids;
+  }
+
   /** The devices that show as this one, by rank. */
   shownAs(deviceId: DeviceId): readonly DeviceAlias[] {
     return this.#links.size === 0 ? NONE : (this.#now().byShown.get(deviceId) ?? NONE);

@@ -1,5 +1,5 @@
 import { joinedNumbers } from "../../lib/tables/sorted-numbers.ts";
-import { type RecordMembers, UNDONE_CORRECTIONS_MAX } from "../../model/correction.ts";
+import { isOwn, type RecordMembers, UNDONE_CORRECTIONS_MAX } from "../../model/correction.ts";
 import type {
   Assignment,
   CorrectionEntry,
@@ -206,16 +206,25 @@ export class Corrections {
 
   /**
    * Forgets corrections that are not active any more, pieces of those that are not whole, and of other corrections the
-   * newest record after them, if that is erased.
+   * newest record after them, if that is erased. `borrowers` are devices that erased ones showed as, with what they
+   * have themselves: only a record that is marked as their own is known to be no erased one.
    */
-  forget(scope: ErasedScope, items: readonly HeldCorrection[]): void {
+  forget(
+    scope: ErasedScope,
+    items: readonly HeldCorrection[],
+    borrowers: ReadonlyMap<DeviceId, RecordMembers | null>,
+  ): void {
     const app = this.#findOrAdd(scope.appId);
+    const left = (record: RecordMembers | null, deviceId: DeviceId) => {
+      if (record === null) return null;
+      if (!isOwn(record) && borrowers.has(deviceId)) return borrowers.get(deviceId)!;
+      return unlessErased(record, deviceId, scope);
+    };
     for (const { correction } of items) app.byId.delete(correction.id);
     for (const item of [...app.byId.values()]) {
       const { deviceId, target } = item.correction;
-      const newest = unlessErased(item.newest, deviceId, scope);
-      const newestOfTarget =
-        target === null ? null : unlessErased(item.newestOfTarget, target.deviceId, scope);
+      const newest = left(item.newest, deviceId);
+      const newestOfTarget = target === null ? null : left(item.newestOfTarget, target.deviceId);
       if (newest !== item.newest || newestOfTarget !== item.newestOfTarget)
         app.replace(item, { ...item, newest, newestOfTarget });
     }
@@ -267,12 +276,7 @@ export class Corrections {
   }
 }
 
-function unlessErased(
-  record: RecordMembers | null,
-  deviceId: DeviceId,
-  scope: ErasedScope,
-): RecordMembers | null {
-  if (record === null) return null;
+function unlessErased(record: RecordMembers, deviceId: DeviceId, scope: ErasedScope): RecordMembers | null {
   const { user_id: userId, timestamp } = record;
   const user = typeof userId === "string" ? userId : null;
   return isErased(scope, deviceId, user, Number(timestamp)) ? null : record;

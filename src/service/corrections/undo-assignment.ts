@@ -123,7 +123,7 @@ export async function findNewestApart(
  * The newest record that a device reported itself and that no correction hides, with a mark that says so, since others
  * may show as the device; null if there is none.
  */
-async function findNewestReported(
+export async function findNewestReported(
   dependencies: NewestDependencies,
   appId: AppId,
   app: AppDevices | null,

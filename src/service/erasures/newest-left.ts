@@ -12,6 +12,7 @@ import { nextUtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
 import { userOf } from "../../wal/user-instants.ts";
 import { findNewestArchived } from "../corrections/newest-archived.ts";
 import { findLastReported, type NewestDependencies } from "../corrections/newest-record.ts";
+import { findNewestReported } from "../corrections/undo-assignment.ts";
 import type { Caller } from "../queries/find-device.ts";
 import { windowStart } from "../upkeep/seal/plan.ts";
 
@@ -41,7 +42,26 @@ export async function findNewestLeft(
     if (!newest.ok) return newest;
     if (newest.value !== null) left.push(newest.value);
   }
-  return ok(left);
+  const own = await findNewestOfShown(dependencies, scope.appId, deviceIds, caller);
+  return own.ok ? ok([...left, ...own.value]) : own;
+}
+
+/** What devices have themselves as which erased ones show: their newest record may be one of those. */
+async function findNewestOfShown(
+  dependencies: NewestDependencies,
+  appId: AppId,
+  deviceIds: ReadonlySet<DeviceId>,
+  caller: Caller,
+): Promise<Result<readonly NewestOfDevice[], ServiceError>> {
+  const { hot } = dependencies;
+  const newest: NewestOfDevice[] = [];
+  for (const deviceId of hot.corrections.find(appId)?.aliases.shownIds(deviceIds) ?? []) {
+    if (deviceIds.has(deviceId)) continue;
+    const reported = await findNewestReported(dependencies, appId, hot.findApp(appId), deviceId, caller);
+    if (!reported.ok) return reported;
+    if (reported.value !== null) newest.push({ deviceId, record: reported.value });
+  }
+  return ok(newest);
 }
 
 /** The newest archived records of devices of which memory knows none. */
