@@ -2,7 +2,7 @@ import { WatchStore } from "../geofences/watch-store.ts";
 import { assert } from "../lib/assert.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
-import type { RecordMembers } from "../model/correction.ts";
+import { isOwn, type RecordMembers } from "../model/correction.ts";
 import type { CorrectionEntry } from "../model/correction-entry.ts";
 import type { DeviceAlias } from "../model/device-alias.ts";
 import type { ErasureEntry } from "../model/erasure-entry.ts";
@@ -534,12 +534,17 @@ function hiddenRecords({ corrections, apps, corrected, ...stores }: Hiding): Hid
   };
 }
 
-/** Restores the newest records that the checkpoint may not show, because it is older than a correction. */
+/**
+ * Restores the newest records that the checkpoint may not show, because it is older than a correction. One that another
+ * device may have reported is looked for in the archive: whether it still shows, and as whose, depends on what was
+ * assigned since.
+ */
 function restoreCorrected(
   appId: AppId,
   ofApp: CorrectionsOfApp,
-  { apps, mover, aliasRows }: Pick<Contents, "apps" | "mover" | "aliasRows">,
+  { apps, mover, aliasRows, inDoubt }: Pick<Contents, "apps" | "mover" | "aliasRows" | "inDoubt">,
 ): void {
+  const lending = findLending(ofApp);
   for (const { correction, number, newest, newestOfTarget } of ofApp.byId.values()) {
     const { deviceId, target } = correction;
     restore(deviceId, number, newest);
@@ -554,8 +559,37 @@ function restoreCorrected(
     if (newest === null || ofApp.isHidden(stage, Number(newest.timestamp))) return;
     const isAliased = ofApp.aliases.of(stage) !== null;
     const app = isAliased ? apps.findOrAddAliased(appId) : apps.findOrAdd(appId);
-    mover.setNewest({ app, device: app.findOrAdd(deviceId) }, deviceId, newest);
+    const place = { app, device: app.findOrAdd(deviceId) };
+    const { assigned, undone } = lending.get(deviceId) ?? NEVER_LENT;
+    if (isOwn(newest) || (number < assigned && number > undone)) mover.setNewest(place, deviceId, newest);
+    else inDoubt.add(appId, deviceId);
   }
+}
+
+/** When records of others may have shown as a device's, by the numbers of corrections. */
+interface Lending {
+  /** Since the first assignment that is active. */
+  readonly assigned: number;
+  /** Until the last undoing of one. */
+  readonly undone: number;
+}
+
+const NEVER_LENT: Lending = { assigned: Number.POSITIVE_INFINITY, undone: Number.NEGATIVE_INFINITY };
+
+function findLending({ byId }: CorrectionsOfApp): ReadonlyMap<DeviceId, Lending> {
+  const lending = new Map<DeviceId, Lending>();
+  for (const { correction, number, isActive } of byId.values()) {
+    const toId = correction.isOfDevice === true ? correction.target!.deviceId : correction.deviceId;
+    if (toId === correction.deviceId) continue; // To a user alone, if it assigns at all.
+    const { assigned, undone } = lending.get(toId) ?? NEVER_LENT;
+    lending.set(
+      toId,
+      isActive
+        ? { assigned: Math.min(assigned, number), undone }
+        : { assigned, undone: Math.max(undone, number) },
+    );
+  }
+  return lending;
 }
 
 function dayInMemory(entry: LedgerDay): DayInMemory {

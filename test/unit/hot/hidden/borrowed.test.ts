@@ -151,6 +151,50 @@ test.each(["before", "after"])(
   },
 );
 
+/** Shows a record of "old" as the newest of "new", whose own later one is hidden, after a seal and a restart. */
+async function createRestarted() {
+  const app = await createArchiveApp({ startMs: NOW_MS });
+  await app.store([
+    { ...reportAt("new", OLD_MS, 1), user_id: "bob" },
+    { ...reportAt("old", OLD_MS + 10_000, 2), user_id: "eve", speed: 7, horizontal_accuracy: 50 },
+    reportAt("new", OLD_MS + 20_000, 3),
+  ]);
+  await app.seal();
+  const assigned = await makeCorrection(app, { action: "assign", device_id: "old", to_device_id: "new" });
+  await makeCorrection(app, { action: "hide", device_id: "new", timestamps: [OLD_MS + 20_000] });
+  await app.seal();
+  return { app: await app.restart(), assigned };
+}
+
+test("after a restart, too, it is another's: its late report replaces it, and an undoing takes it away", async () => {
+  const { app, assigned } = await createRestarted();
+  expect(await newestOf(app, "latitude", "user_id")).toEqual([2, "eve"]);
+  await app.store([{ ...reportAt("old", OLD_MS + 10_000, 4), horizontal_accuracy: 5 }]);
+  expect(await newestOf(app, "latitude", "user_id")).toEqual([4, "eve"]);
+  await undoCorrection(app, assigned);
+  expect(await newestOf(app, "latitude", "user_id")).toEqual([1, "bob"]);
+  await app.close();
+});
+
+test("after a restart, too, a report of the device itself at its instant has nothing of it", async () => {
+  const { app } = await createRestarted();
+  await app.store([reportAt("new", OLD_MS + 10_000, 5)]);
+  expect(await newestOf(app, "latitude", "user_id", "speed")).toEqual([5, "ANONYMOUS", undefined]);
+  await app.close();
+});
+
+test.each([false, true])(
+  "once it was taken away, no restart brings it back (with a seal: %p)",
+  async (seals) => {
+    const { app, assigned } = await createRestarted();
+    await undoCorrection(app, assigned);
+    if (seals) await app.seal();
+    const started = await app.restart();
+    expect(await newestOf(started, "latitude", "user_id")).toEqual([1, "bob"]);
+    await started.close();
+  },
+);
+
 test("a late report shows instead of a record of the same instant that shows as the device", async () => {
   const app = await createArchiveApp({ startMs: NOW_MS });
   await app.store([reportAt("old", OLD_MS, 1), reportAt("old", OLD_MS + 20_000, 2)]);
