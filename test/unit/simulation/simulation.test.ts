@@ -45,6 +45,7 @@ const BROKEN_ONCE = [
     "any",
     "kills",
   ],
+  ["the model did not know which parts a new manifest had to do without", 716128164, "any", "flips"],
   ["the model did not know that of a lost report some fields may still show", 55, "seals", "seals"],
 ] as const;
 

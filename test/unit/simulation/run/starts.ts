@@ -115,7 +115,7 @@ function expectRead(run: RunContext): void {
 async function noteLeftOut(run: RunContext, contents: ReadonlyMap<string, Uint8Array>): Promise<void> {
   const { damage, engine } = run;
   for (const note of run.service.notes) {
-    const file = /^archive\/(\S+) can't be read: the new manifest/.exec(note)?.[1];
+    const file = /^archive\/(\S+) can't be read\. The new manifest/.exec(note)?.[1];
     if (file === undefined) continue;
     const bytes =
       contents.get(`${DAMAGED_DIRECTORY}/${lostName(file)}`) ?? contents.get(`${ARCHIVE_DIRECTORY}/${file}`);
