@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { store } from "../support/client.ts";
 import { violationsOf } from "./support/axe.ts";
+import { turnTo } from "./support/color-scheme.ts";
 import { pressInHeader } from "./support/header.ts";
 import { describePage } from "./support/stage.ts";
 
@@ -27,9 +28,8 @@ const DIALOGS = [
 type Look = (typeof LOOKS)[number];
 
 async function take(page: Page, { colorScheme, viewport }: Look): Promise<void> {
-  await page.emulateMedia({ colorScheme });
   await page.setViewportSize(viewport);
-  await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+  await turnTo(page, colorScheme);
 }
 
 async function breaksNoRule(page: Page, state: string): Promise<void> {

@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { store } from "../support/client.ts";
 import { violationsOf } from "./support/axe.ts";
+import { turnTo } from "./support/color-scheme.ts";
 import { cameraOf, lookAt, pixelOf, rest, shownIn } from "./support/map.ts";
 import { describePage } from "./support/stage.ts";
 import { Visit } from "./support/visit.ts";
@@ -162,8 +163,7 @@ async function editTram(page: Page): Promise<void> {
   await dialog.getByRole("listitem").getByText("family").waitFor();
   const wide = page.viewportSize()!;
   for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+    await turnTo(page, colorScheme);
     await page.setViewportSize(colorScheme === "light" ? wide : { width: 390, height: 844 });
     expect([colorScheme, await violationsOf(page)]).toEqual([colorScheme, []]);
     await dialog.getByRole("button", { name: "Save" }).click({ trial: true });

@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import type { Locator, Page, Route } from "playwright-core";
 import { store } from "../support/client.ts";
 import { violationsOf } from "./support/axe.ts";
+import { turnTo } from "./support/color-scheme.ts";
 import { describePage } from "./support/stage.ts";
 
 /*
@@ -146,8 +147,7 @@ describePage(
 /** Axe has nothing against it, by day and by night. Once in a visit: after axe, browsers may not turn light again. */
 async function breaksNoRule(page: Page): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+    await turnTo(page, colorScheme);
     expect([colorScheme, await violationsOf(page)]).toEqual([colorScheme, []]);
   }
 }

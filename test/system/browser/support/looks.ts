@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { violationsOf } from "./axe.ts";
+import { turnTo } from "./color-scheme.ts";
 import { layoutFaults } from "./layout.ts";
 
 const LOOKS = [
@@ -13,9 +14,8 @@ const LOOKS = [
 /** Expects no fault of accessibility or layout on the page as it is: in light and dark, on a desktop and on a phone. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const [colorScheme, width] of LOOKS) {
-    await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 844 });
-    await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+    await turnTo(page, colorScheme);
     expect([colorScheme, width, await violationsOf(page), await layoutFaults(page)]).toEqual([
       ...[colorScheme, width, [], []],
     ]);
