@@ -535,9 +535,9 @@ function hiddenRecords({ corrections, apps, corrected, ...stores }: Hiding): Hid
 }
 
 /**
- * Restores the newest records that the checkpoint may not show, because it is older than a correction. One that another
- * device may have reported is looked for in the archive: whether it still shows, and as whose, depends on what was
- * assigned since.
+ * Restores the newest records that the checkpoint may not show, because it is older than a correction. A record that
+ * another device may have reported is not restored, since the assignment may have been undone: the start reads the
+ * newest record of such a device from the archive.
  */
 function restoreCorrected(
   appId: AppId,

@@ -140,7 +140,7 @@ class RecordEraser {
     corrections.forget(this.#scope, items, borrowers);
   }
 
-  /** The devices that erased ones show as, with the newest record of their own that the entry names. */
+  /** The devices that erased ones show as, each with its own newest record if the entry names that. */
   #findBorrowers(): ReadonlyMap<DeviceId, RecordMembers | null> {
     const aliases = this.#memory.corrections.find(this.#appId)?.aliases;
     const ids = aliases?.shownIds(this.#scope.deviceIds) ?? [];

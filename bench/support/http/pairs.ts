@@ -32,7 +32,7 @@ function microsOf({ cpuMicros, requestsPerSecond }: Turn): number {
   return cpuMicros ?? 1e6 / requestsPerSecond;
 }
 
-/** What a kind of query must reach; without one of these there is no bound. */
+/** What a kind of query must reach. An absent goal sets no bound. */
 export interface Goals {
   /** The least share of the bare server's requests. */
   readonly shareMin?: number;
@@ -109,8 +109,8 @@ export class PairsByName {
 }
 
 /**
- * The time without the hold, which counts by the clock: on a shared core it can be longer than all processor time, and
- * then nobody can tell (null).
+ * Subtracts the hold. Null if nothing remains: the hold is measured by the clock, and on a shared core it can exceed the
+ * processor time.
  */
 function withoutHold({ holdMicros, ...turn }: BusyTurn): Turn {
   const { cpuMicros } = turn;

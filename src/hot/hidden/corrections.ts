@@ -206,8 +206,8 @@ export class Corrections {
 
   /**
    * Forgets corrections that are not active any more, pieces of those that are not whole, and of other corrections the
-   * newest record after them, if that is erased. `borrowers` are devices that erased ones showed as, with what they
-   * have themselves: only a record that is marked as their own is known to be no erased one.
+   * newest record after them, if that is erased. `borrowers` are the devices that erased ones showed as, each with its
+   * own newest record. It replaces every record of such a device that is not marked as its own, and so may be erased.
    */
   forget(
     scope: ErasedScope,

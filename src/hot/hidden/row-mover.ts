@@ -213,7 +213,7 @@ export class RowMover {
     const day = this.#ledger.at(timeMs);
     // Memory has every record of other days.
     const knownMs = app.table.columns.archivedTimes.of(device);
-    // Of one instant, a device's own record shows, not that of a device that shows as it.
+    // At the same instant, a device's own record replaces one that it shows of another device.
     const isBetter = isAsArchived || (isOwn(newest) && app.borrowed.has(device));
     if (!isSealed(day) || timeMs < knownMs || (timeMs === knownMs && !isBetter)) return;
     const tuples = this.#dictionary.translate(batch);

@@ -46,7 +46,7 @@ export async function findNewestLeft(
   return own.ok ? ok([...left, ...own.value]) : own;
 }
 
-/** What devices have themselves as which erased ones show: their newest record may be one of those. */
+/** The newest own records of devices that erased ones show as: an erased record may be the newest that they show. */
 async function findNewestOfShown(
   dependencies: NewestDependencies,
   appId: AppId,

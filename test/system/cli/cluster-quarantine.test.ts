@@ -36,7 +36,7 @@ describe.if(hasNatsServer("tests of the quarantine of real nodes"))("two nodes o
     places = NODES.map(openPlace);
     servers = await Promise.all(places.map((place, index) => startReady(NODES[index]!, place, flags())));
     key = readFirstKey(places.find(({ dataDir }) => existsSync(join(dataDir, "first-key")))!);
-    for (const index of NODES.keys()) await until(() => opens(index)); // Within two seconds.
+    for (const index of NODES.keys()) await until(() => opens(index));
   });
 
   afterAll(async () => {
@@ -49,7 +49,7 @@ describe.if(hasNatsServer("tests of the quarantine of real nodes"))("two nodes o
     return fetch(`${servers[index]!.url}${path}`, { ...init, headers });
   }
 
-  /** Of two nodes that begin a cluster at once, one makes the first key, and the other reads it each second. */
+  /** One of two nodes that start together makes the first key; the other learns it within two seconds. */
   async function opens(index: number): Promise<boolean> {
     return (await ask(index, "/api/v1/quarantine")).status === 200;
   }

@@ -6,7 +6,7 @@ import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../s
 import { makeCorrection } from "../../../support/corrections/make-correction.ts";
 import { APP_ID } from "../../../support/test-app.ts";
 
-/** A device that others show as has its own newest record once these are erased, and nothing of theirs. */
+/** After devices that show as another one are erased, that one shows its own newest record, and nothing of theirs. */
 
 afterAll(removeArchiveApps);
 

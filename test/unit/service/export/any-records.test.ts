@@ -192,7 +192,7 @@ test("an export of originals has every record as it was reported, while a correc
   let hiddenRecords = 0;
   await fc.assert(
     fc.asyncProperty(
-      fc.array(arbitraryReport, { minLength: 12, maxLength: 24 }), // So many that corrections find some.
+      fc.array(arbitraryReport, { minLength: 12, maxLength: 24 }), // Enough that corrections match some.
       fc.array(fc.oneof(deed, correction), { minLength: 1, maxLength: 9 }),
       query,
       fc.nat(6),
