@@ -109,7 +109,7 @@ export class PairsByName {
 }
 
 /**
- * Subtracts the hold. Null if nothing remains: the hold is measured by the clock, and on a shared core it can exceed the
+ * Subtracts the hold. Null if nothing remains: the clock measures the hold, and on a shared core it can exceed the
  * processor time.
  */
 function withoutHold({ holdMicros, ...turn }: BusyTurn): Turn {
