@@ -57,6 +57,8 @@ export interface ArchiveAppOptions {
 }
 
 const directories: string[] = [];
+/** Those on the machine's disk that are open, as after a failure: Bun throws for an open file that is collected. */
+const opened = new Set<OpenDirectory>();
 
 /** Creates a directory for a test; `removeArchiveApps` removes it. */
 export function temporaryDataDir(): string {
@@ -65,7 +67,10 @@ export function temporaryDataDir(): string {
   return directory;
 }
 
-export function removeArchiveApps(): void {
+/** Closes what is still open, whatever comes of it: the failure that left it open has been reported. */
+export async function removeArchiveApps(): Promise<void> {
+  await Promise.allSettled([...opened].map((directory) => directory.close()));
+  opened.clear();
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
 }
 
@@ -110,6 +115,7 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
     webhooks: options.webhooks ?? (await createWebhookParts(clock)),
     keepsChanges: true,
   });
+  if (options.disk === undefined) opened.add(directory);
   const { lateWindow, readAsset } = options;
   const damagedDirectory = directoryPaths(dataDir).damaged;
   const stores: TestStores = { hot, scheduler, files: disk.files, damagedDirectory, directory };
@@ -119,6 +125,10 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
     ...(readAsset === undefined ? {} : { readAsset }),
     stores: lateWindow === undefined ? stores : { ...stores, lateWindow },
   });
+  async function close(): Promise<void> {
+    opened.delete(directory);
+    await directory.close();
+  }
   return {
     ...app,
     directory,
@@ -126,9 +136,9 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
     notes,
     seal: () => directory.schedule.sealNow(),
     async restart() {
-      await directory.close();
+      await close();
       return createArchiveApp({ ...options, clock, dataDir });
     },
-    close: () => directory.close(),
+    close,
   };
 }

@@ -384,7 +384,8 @@ function archivedRecords(shape: ScanShape, devices: Devices = "any"): string {
 
 /** Rows of the files with all their columns. */
 function archivedRows(shape: ScanShape, devices: Devices = "any"): string {
-  if (!shape.hasFiles) return `(${NO_RECORDS_SQL}) WHERE true`;
+  // No row has to meet the conditions, but they name the values that are bound.
+  if (!shape.hasFiles) return `(${NO_RECORDS_SQL}) WHERE ${keyFilters(shape, devices)}`;
   const table = shape.hasOldFiles
     ? `(FROM (${NO_RECORDS_SQL})
         UNION ALL BY NAME FROM read_parquet($files, hive_partitioning = false, union_by_name = true))`

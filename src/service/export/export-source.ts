@@ -124,6 +124,7 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
   const { manifest } = at;
   const selection = await findParts(run, archive, manifest, days);
   if (selection === CHANGED) return CHANGED;
+  if (selection.parts.length === 0 && reading.late.length === 0) return isStill(run, at) ? NOTHING : CHANGED;
   await sendRows(run, "late", reading.late);
   await sendRows(run, "hidden", reading.hidden);
   if (!isStill(run, at)) {
@@ -131,7 +132,6 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
     await runCommand(run, { kind: "discard" });
     return CHANGED;
   }
-  if (selection.parts.length === 0 && reading.late.length === 0) return NOTHING;
   const request: ReadingRequest = {
     appId: query.appId,
     range,

@@ -40,10 +40,10 @@ beforeAll(async () => {
   database = await openDatabase(options);
   connection = await database.connect();
 });
-afterAll(() => {
+afterAll(async () => {
   connection.close();
   database.close();
-  removeArchiveApps();
+  await removeArchiveApps();
 });
 
 /** Of the folders that a statement could write to. */

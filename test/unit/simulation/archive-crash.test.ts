@@ -120,7 +120,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await oracle.close();
-  removeArchiveApps();
+  await removeArchiveApps();
 });
 
 /**

@@ -121,7 +121,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await oracle.close();
-  removeArchiveApps();
+  await removeArchiveApps();
 });
 
 /** Files have nothing of what was erased: answers are right without the masks. */

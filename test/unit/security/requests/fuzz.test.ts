@@ -24,7 +24,7 @@ const readAsset = async () => new TextEncoder().encode("<!doctype html>");
 const app = await createArchiveApp({ readAsset });
 afterAll(async () => {
   await app.close();
-  removeArchiveApps();
+  await removeArchiveApps();
 });
 
 const known = {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(async () => {
   expect(app.faults).toEqual([]);
   await app.close();
-  removeArchiveApps();
+  await removeArchiveApps();
 });
 
 const PROTOTYPES = [Object.prototype, Array.prototype, Function.prototype, String.prototype, Map.prototype];

@@ -6,6 +6,7 @@ import type { Export } from "../../../../src/service/export/export-job.ts";
 import type { Exports } from "../../../../src/service/export/exports.ts";
 import { profileOf } from "../../../reference/profiles.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
+import { makeCorrection } from "../../../support/corrections/make-correction.ts";
 import { OTHER_APP_ID } from "../../../support/test-app.ts";
 import { turns } from "../../../support/turns.ts";
 import { until } from "../../../support/until.ts";
@@ -65,6 +66,20 @@ test("an export has what lies in the archive, over it, and in memory", async () 
     { device_id: "b", timestamp: at(28), ...PLACE, user_id: "u" },
   ]);
   await expectGone(exports);
+  await app.close();
+});
+
+test("an export of originals has none where memory has only what a correction moved there", async () => {
+  await makeCorrection(app, { action: "shift_time", device_id: "a", start: at(27), end: at(28), by_ms: -1 });
+  const { exports } = app.directory;
+  const range = { startMs: at(27, 1), endMs: at(27) };
+  for (const format of ["ndjson", "gpx"]) {
+    const textOf = async (originals: boolean) =>
+      (await bytesOf(await begun(exports, { format, range, originals }))).toString();
+    const record = /"timestamp"|<trkpt /g;
+    expect((await textOf(false)).match(record)).toHaveLength(1);
+    expect(await textOf(true)).not.toMatch(record);
+  }
   await app.close();
 });
 

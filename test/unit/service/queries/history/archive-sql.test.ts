@@ -60,7 +60,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await app.close();
-  removeArchiveApps();
+  await removeArchiveApps();
 });
 
 async function ask(statement: string): Promise<Record<string, unknown>[]> {
