@@ -215,7 +215,7 @@ test("an export has every record once and in order, while a seal runs at any of 
         await exported.close();
       },
     ),
-    { numRuns: 20 },
+    { numRuns: 12 },
   );
 }, 60_000);
 
@@ -249,7 +249,7 @@ test("an export of originals has every record as it was reported, while a correc
         await exported.close();
       },
     ),
-    { numRuns: 30, examples: [[[REPORT], [HIDDEN_TURN]]] },
+    { numRuns: 20, examples: [[[REPORT], [HIDDEN_TURN]]] },
   );
   expect(hiddenRecords).toBeGreaterThan(0);
 }, 60_000);
