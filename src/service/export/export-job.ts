@@ -132,8 +132,8 @@ export class ExportJob implements Export {
     const run = { ...this.#dependencies, query, range, listed: this.#listed, maker, signal: this.#signal };
     const order = exportOrder(query.format, query.options);
     await (order === "time" ? exportByTime(run) : exportByDevice(run));
-    const { progress, file } = await runCommand(run, { kind: "end" });
-    this.records = progress.records;
+    const { records, file } = await runCommand(run, { kind: "end" });
+    this.records = records;
     if (file !== null) await this.#pushFile(file);
     this.#queue.end();
   }

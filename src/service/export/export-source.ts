@@ -13,7 +13,7 @@ import { findGaps, type GapsDependencies, remaining } from "../queries/history/r
 import type { ExportedDevices } from "./export-devices.ts";
 import type { ExportQuery } from "./export-formats.ts";
 import type { ExportMaker } from "./maker/export-makers.ts";
-import type { Command, ExportProgress, Outcome, ReadingRequest } from "./maker/messages.ts";
+import type { Command, Outcome, ReadingRequest } from "./maker/messages.ts";
 
 /** An answer that lacks records which no operator has acknowledged as lost. */
 export class ExportDamagedError extends Error {
@@ -116,15 +116,15 @@ export interface SealedReading {
   readonly aliases: readonly DeviceAlias[];
 }
 
-/** Has the maker read records of archived days, from the archive as it was when the read was planned. */
-export async function readSealed(run: ExportRun, reading: SealedReading): Promise<ExportProgress | Changed> {
+/** Has the maker read archived days, from the archive as it was when the read was planned; null if it did. */
+export async function readSealed(run: ExportRun, reading: SealedReading): Promise<null | Changed> {
   const { query, listed, pathOf, signal } = run;
   const archive = run.archive();
   const { at, days, range, afterDeviceId, lastDeviceId } = reading;
   const { manifest } = at;
   const selection = await findParts(run, archive, manifest, days);
   if (selection === CHANGED) return CHANGED;
-  if (selection.parts.length === 0 && reading.late.length === 0) return isStill(run, at) ? NOTHING : CHANGED;
+  if (selection.parts.length === 0 && reading.late.length === 0) return isStill(run, at) ? null : CHANGED;
   await sendRows(run, "late", reading.late);
   await sendRows(run, "hidden", reading.hidden);
   if (!isStill(run, at)) {
@@ -145,8 +145,8 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
     aliases: reading.aliases,
     isSorted: listed?.length === 1 && selection.isOnePartADay,
   };
-  const { result, progress } = await run.maker.run({ kind: "read", request });
-  if (result.ok) return progress;
+  const { result } = await run.maker.run({ kind: "read", request });
+  if (result.ok) return null;
   signal.throwIfAborted();
   if (archive.manifest !== manifest) return CHANGED; // The seal may have deleted its files.
   await archive.recheck(selection.parts, signal);
@@ -154,8 +154,6 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
   if (gaps.unacknowledged.length > 0) throw new ExportDamagedError(gaps.unacknowledged);
   throw new Error(`The export failed: ${result.error.message}`);
 }
-
-const NOTHING: ExportProgress = { records: 0, last: null };
 
 interface PartSelection {
   readonly parts: readonly Part[];

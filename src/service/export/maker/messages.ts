@@ -2,7 +2,6 @@ import type { AllRecords } from "../../../archive/read/all-records.ts";
 import type { WriteOptions } from "../../../formats/write/record-writer.ts";
 import type { Result } from "../../../lib/result.ts";
 import type { ReportBatch, RowBatch } from "../../../model/report-batch.ts";
-import type { Cursor } from "../cursor.ts";
 
 /*
  * The messages between the maker of an export and its owner. Commands run one after the other, each with an outcome;
@@ -70,7 +69,8 @@ export const PIECES_MAX = 4;
 export interface Outcome {
   readonly kind: "outcome";
   readonly result: Result<null, CommandFault>;
-  readonly progress: ExportProgress;
+  /** How many records the export has so far. */
+  readonly records: number;
   /** At the end: a file with everything that was not sent in pieces; null if all was sent. */
   readonly file: string | null;
 }
@@ -78,11 +78,4 @@ export interface Outcome {
 export interface CommandFault {
   readonly message: string;
   readonly isOutOfDescriptors: boolean;
-}
-
-/** The progress of an export. */
-export interface ExportProgress {
-  readonly records: number;
-  /** The last record that was written; null before the first. */
-  readonly last: Cursor | null;
 }

@@ -77,8 +77,8 @@ export function createParquetSink({
   }
 
   return {
-    get progress() {
-      return { records: records + rowsWaiting, last };
+    get records() {
+      return records + rowsWaiting;
     },
     async add(batch) {
       const fresh = sliceReports(batch, countWritten(batch, last));

@@ -4,11 +4,12 @@ import type { UpperRows } from "../../../archive/overlay-sql.ts";
 import type { AllRecords } from "../../../archive/read/all-records.ts";
 import { addLateRows, createEmptyLateTable, dropLateTable } from "../../../archive/read/late-tables.ts";
 import type { ReportBatch, RowBatch } from "../../../model/report-batch.ts";
-import type { ExportProgress, RecordCommand } from "./messages.ts";
+import type { RecordCommand } from "./messages.ts";
 
 /** Makes a file of records that arrive in order. */
 export interface RecordSink {
-  readonly progress: ExportProgress;
+  /** How many records it has so far. */
+  readonly records: number;
   /** Adds complete records of memory. */
   add(batch: ReportBatch): Promise<void>;
   /** Writes all added records, because a read follows whose records come after them. */
@@ -44,8 +45,9 @@ export class RecordIntake {
     this.#signal = signal;
   }
 
-  get progress(): ExportProgress {
-    return this.#sink.progress;
+  /** How many records the export has so far. */
+  get records(): number {
+    return this.#sink.records;
   }
 
   /** Resolves with the result of the sink's `end`. */

@@ -153,7 +153,7 @@ class OpenExport {
     } catch (error) {
       result = fail({ message: messageOf(error), isOutOfDescriptors: isOutOfDescriptors(error) });
     }
-    this.#send({ kind: "outcome", result, progress: this.#intake.progress, file });
+    this.#send({ kind: "outcome", result, records: this.#intake.records, file });
   }
 }
 

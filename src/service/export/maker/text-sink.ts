@@ -46,8 +46,8 @@ export function createTextSink(
   }
 
   return {
-    get progress() {
-      return { records, last };
+    get records() {
+      return records;
     },
     add: (batch) => write(recordColumns(batch)),
     flush: async () => undefined,

@@ -107,15 +107,15 @@ type Deed = readonly Given[] | "seal" | Correction;
 
 /** An app, its reference, and its exports, which read little at a time. */
 class Exported {
-  readonly reference = createReferenceRecords("fleet");
-  readonly scheduler = new Interrupted();
   readonly app: ArchiveApp;
+  readonly #reference = createReferenceRecords("fleet");
+  readonly #scheduler = new Interrupted();
   readonly #exports: Exports;
 
   private constructor(app: ArchiveApp) {
     this.app = app;
     const sizes = { foundRecords: 5, pageRecords: 3, lateRowsMax: 4, sortedRowsMax: 20 };
-    this.#exports = exportsWith(app, { scheduler: this.scheduler, sizes });
+    this.#exports = exportsWith(app, { scheduler: this.#scheduler, sizes });
   }
 
   static async open(): Promise<Exported> {
@@ -128,7 +128,7 @@ class Exported {
       else if (each === "undo" || "device" in each) await correct(this.app, each);
       else {
         await this.app.store(each);
-        this.reference.report(each);
+        this.#reference.report(each);
       }
     }
   }
@@ -136,17 +136,16 @@ class Exported {
   /** Expects an export by time, and one by device, while something is done at a step of one of them. */
   async expectWhole(asked: Asked, originals: boolean, step: number, meanwhile: Deed): Promise<void> {
     const selection = this.#known(asked);
-    const lines = select(this.reference, selection);
+    const lines = select(this.#reference, selection);
     const wanted = { ...selection, originals } as Partial<ExportQuery>;
-    this.scheduler.arm(step, () => this.do([meanwhile]));
+    this.#scheduler.arm(step, () => this.do([meanwhile]));
     expect(await linesOf(this.#exports, wanted)).toEqual(lines);
     expect(await keysByDevice(this.#exports, wanted)).toEqual(byDevice(lines));
-    this.scheduler.arm(-1, async () => undefined);
   }
 
   /** An export of devices that are not known is refused. */
   #known({ deviceIds, ...rest }: Asked): Selection {
-    const known = deviceIds?.filter((id) => this.reference.recordsOf(id).length > 0) ?? [];
+    const known = deviceIds?.filter((id) => this.#reference.recordsOf(id).length > 0) ?? [];
     return { ...rest, deviceIds: known.length === 0 ? null : (known as DeviceId[]) };
   }
 

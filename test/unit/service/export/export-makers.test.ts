@@ -31,7 +31,7 @@ const SETTINGS: ExportSettings = {
 const OUTCOME: FromMaker = {
   kind: "outcome",
   result: { ok: true, value: null },
-  progress: { records: 0, last: null },
+  records: 0,
   file: null,
 };
 
