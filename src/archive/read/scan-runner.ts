@@ -7,6 +7,7 @@ import { type UpperRows, withDeciding } from "../overlay-sql.ts";
 import { aliasShape, aliasValues } from "./alias-sql.ts";
 import { type ArchiveScan, hasAliases, type ScanDay } from "./archive-scan.ts";
 import type { LateTables } from "./late-tables.ts";
+import type { ScanShape } from "./matching-sql.ts";
 import {
   type ChunkIndex,
   type ConstantColumns,
@@ -15,7 +16,7 @@ import {
   ScannedBytes,
 } from "./part-chunks.ts";
 import type { PageDictionary } from "./record-rows.ts";
-import { constantValues, type ScanColumns, type ScanShape, type ScanStatement } from "./scan-sql.ts";
+import { constantValues, type ScanColumns, type ScanStatement } from "./scan-sql.ts";
 
 /** Some days of a scan, and a range within them. */
 export interface Stretch {
